@@ -1,0 +1,14 @@
+"""The learners: one file per idea, one row per name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cschoice.registry import Registry, load
+
+LEARNERS: Registry[str] = Registry("learner", {})
+
+
+def make_learner(name: str, **parameters: Any) -> Any:
+    """Return a new, unfitted learner of that name."""
+    return load(LEARNERS[name])(**parameters)

@@ -1,0 +1,233 @@
+"""How good predicted utilities or choices are; pure NumPy over ragged tasks.
+
+A metric is one function and one row of the table at the end: its name, the kinds of choice it
+applies to, what it needs and which direction is better stand there and nowhere else. Each takes
+the tasks and one value per entry and returns the mean over tasks (``micro-f1``: over all
+objects). Conventions, where the paper's formulas leave a case open:
+
+- Ties. As in the paper, the chosen object is right if it is *among* the largest utilities; for
+  top-k alike, if fewer than k objects have a strictly larger utility, so top-1 is accuracy. A
+  constant utility therefore scores 1: compare with ``random``, not with a constant.
+- An empty prediction scores 0 in F1 and precision.
+- Tasks that cannot tell good from bad are left out of the mean: those of one object in
+  normalized accuracy, those where everything is chosen in informedness and AUC-ROC. Where no
+  task remains the result is NaN.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidUtilities, UnknownName
+from cschoice.registry import Registry
+from cschoice.tasks import ChoiceTasks, Kind
+
+Utilities = NDArray[np.floating[Any]]
+Choices = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure with everything the rest of the system needs to know of it."""
+
+    name: str
+    kinds: frozenset[Kind]
+    needs: Literal["utilities", "choices"]
+    higher_is_better: bool
+    compute: Callable[[ChoiceTasks, NDArray[Any]], float]
+    summary: str
+
+    def __call__(self, tasks: ChoiceTasks, values: NDArray[Any]) -> float:
+        """Return the metric for utilities or predicted choices, whichever it needs."""
+        if tasks.kind not in self.kinds:
+            allowed = " or ".join(sorted(self.kinds))
+            raise InvalidUtilities(
+                f"{self.name} is for {allowed} choice, the tasks are {tasks.kind}"
+            )
+        check_values(tasks, values, self.needs)
+        return self.compute(tasks, values)
+
+
+def check_values(tasks: ChoiceTasks, values: NDArray[Any], what: str = "utilities") -> None:
+    """Refuse anything but one usable value per entry."""
+    if values.shape != (tasks.n_entries,):
+        raise InvalidUtilities(
+            f"{what} must be one value per entry, shape {(tasks.n_entries,)}, got {values.shape}"
+        )
+    if what == "choices" and values.dtype != np.bool_:
+        raise InvalidUtilities(f"choices must be boolean, got {values.dtype}")
+    if what == "utilities" and np.isnan(values).any():
+        raise InvalidUtilities(
+            f"{int(np.isnan(values).sum()):,} of {len(values):,} utilities are NaN: "
+            "the learner that made them has diverged"
+        )
+
+
+# --- singleton choice, from utilities ---------------------------------------------------------
+
+
+def _n_better(tasks: ChoiceTasks, utilities: Utilities) -> NDArray[np.int64]:
+    """Count, per task, the objects with a strictly larger utility than the chosen one."""
+    better = utilities > tasks.spread(utilities[tasks.chosen])
+    return tasks.reduce(np.add, better, dtype=np.int64)
+
+
+def top_k(tasks: ChoiceTasks, utilities: Utilities, k: int) -> float:
+    """Return how often fewer than k objects beat the chosen one (eq. topkaccuracy)."""
+    return float(np.mean(_n_better(tasks, utilities) < k))
+
+
+def normalized_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
+    """Return the accuracy corrected for guessing, task by task (eq. normaccuracy)."""
+    hit = _n_better(tasks, utilities) == 0
+    guess = 1 / tasks.sizes
+    return _mean_where(tasks.sizes > 1, hit - guess, 1 - guess)
+
+
+# --- subset choice, from choices --------------------------------------------------------------
+
+
+def _counts(tasks: ChoiceTasks, choices: Choices) -> tuple[NDArray[np.int64], ...]:
+    """Count, per task, the objects rightly chosen, truly chosen, and predicted as chosen."""
+    right = tasks.reduce(np.add, choices & tasks.chosen, dtype=np.int64)
+    truly = tasks.reduce(np.add, tasks.chosen, dtype=np.int64)
+    predicted = tasks.reduce(np.add, choices, dtype=np.int64)
+    return right, truly, predicted
+
+
+def f1(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return the F1-measure, the mean over tasks (eq. f1x)."""
+    right, truly, predicted = _counts(tasks, choices)
+    return float(np.mean(2 * right / (truly + predicted)))
+
+
+def micro_f1(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return the F1-measure of all objects of all tasks taken together."""
+    right = np.count_nonzero(choices & tasks.chosen)
+    return float(2 * right / (np.count_nonzero(tasks.chosen) + np.count_nonzero(choices)))
+
+
+def subset_accuracy(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return how often the predicted set is exactly the chosen one."""
+    return float(np.mean(tasks.reduce(np.logical_and, choices == tasks.chosen)))
+
+
+def precision(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return the share of predicted objects that were chosen."""
+    right, _, predicted = _counts(tasks, choices)
+    return float(np.mean(right / np.maximum(predicted, 1)))
+
+
+def recall(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return the share of chosen objects that were predicted."""
+    right, truly, _ = _counts(tasks, choices)
+    return float(np.mean(right / truly))
+
+
+def informedness(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return sensitivity plus specificity minus one: 0 for a guess, 1 for perfection."""
+    right, truly, predicted = _counts(tasks, choices)
+    negatives = tasks.sizes - truly
+    rejected = negatives - (predicted - right)
+    sensitivity = right / truly
+    return _mean_where(negatives > 0, rejected + (sensitivity - 1) * negatives, negatives)
+
+
+def hamming(tasks: ChoiceTasks, choices: Choices) -> float:
+    """Return the share of objects on which prediction and choice differ."""
+    wrong = tasks.reduce(np.add, choices != tasks.chosen, dtype=np.int64)
+    return float(np.mean(wrong / tasks.sizes))
+
+
+# --- subset choice, from utilities ------------------------------------------------------------
+
+
+def auc_roc(tasks: ChoiceTasks, utilities: Utilities) -> float:
+    """Return how probably a chosen object beats one that was not; a tie counts one half."""
+    order = tasks.descending(utilities)
+    value, positive = utilities[order], tasks.chosen[order]
+    # Objects of one task with one utility form a group; groups run from large to small.
+    first = np.ones(tasks.n_entries, dtype=bool)
+    first[1:] = value[1:] != value[:-1]
+    first[tasks.offsets[:-1]] = True
+    starts = np.flatnonzero(first)
+    n_positive = np.add.reduceat(positive, starts, dtype=np.int64)
+    n_negative = np.diff(np.append(starts, tasks.n_entries)) - n_positive
+    # The negatives below a group: all of its task minus those up to and including the group.
+    negatives = tasks.sizes - tasks.reduce(np.add, tasks.chosen, dtype=np.int64)
+    task_of_group = np.searchsorted(tasks.offsets, starts, side="right") - 1
+    below = np.cumsum(negatives)[task_of_group] - np.cumsum(n_negative)
+    wins = n_positive * (below + n_negative / 2)
+    won = np.bincount(task_of_group, weights=wins, minlength=len(tasks))
+    return _mean_where(negatives > 0, won, (tasks.sizes - negatives) * negatives)
+
+
+def _mean_where(
+    counts: NDArray[np.bool_], numerator: NDArray[Any], denominator: NDArray[Any]
+) -> float:
+    """Average the ratios of the tasks that count; NaN if there are none."""
+    if not counts.any():
+        return float("nan")
+    return float(np.mean(numerator[counts] / denominator[counts]))
+
+
+_SINGLETON, _SUBSET = frozenset({Kind.SINGLETON}), frozenset({Kind.SUBSET})
+
+
+def _top(k: int, name: str | None = None) -> Metric:
+    summary = "the chosen object has the largest utility"
+    if k > 1:
+        summary = f"fewer than {k} objects have a larger utility than the chosen one"
+    compute = partial(top_k, k=k)
+    return Metric(name or f"top-{k}", _SINGLETON, "utilities", True, compute, summary)
+
+
+METRICS: Registry[Metric] = Registry(
+    "metric",
+    {
+        metric.name: metric
+        for metric in (
+            _top(1, "accuracy"),
+            _top(3),
+            _top(5),
+            Metric("normalized-accuracy", _SINGLETON, "utilities", True, normalized_accuracy,
+                   "accuracy, corrected for guessing: 0 is chance, 1 is perfect"),
+            Metric("f1", _SUBSET, "choices", True, f1, "F1-measure, mean over tasks"),
+            Metric("micro-f1", _SUBSET, "choices", True, micro_f1, "F1-measure over all objects"),
+            Metric("subset-accuracy", _SUBSET, "choices", True, subset_accuracy,
+                   "the predicted set is exactly the chosen one"),
+            Metric("precision", _SUBSET, "choices", True, precision,
+                   "share of predicted objects that were chosen"),
+            Metric("recall", _SUBSET, "choices", True, recall,
+                   "share of chosen objects that were predicted"),
+            Metric("informedness", _SUBSET, "choices", True, informedness,
+                   "sensitivity + specificity − 1: 0 is chance"),
+            Metric("auc-roc", _SUBSET, "utilities", True, auc_roc,
+                   "how probably a chosen object beats another one"),
+            Metric("hamming", _SUBSET, "choices", False, hamming,
+                   "share of objects predicted wrongly"),
+        )
+    },
+)  # fmt: skip
+
+
+def metric(name: str) -> Metric:
+    """Return the metric of that name; ``top-k`` exists for every k.
+
+    >>> metric("top-7").name
+    'top-7'
+    """
+    match = re.fullmatch(r"top-([1-9]\d*)", name)
+    if match:
+        return _top(int(match[1]))
+    try:
+        return METRICS[name]
+    except UnknownName as error:
+        raise UnknownName(f"{error}, top-k for any k") from None

@@ -1,0 +1,50 @@
+"""Names to values: plain tables whose lookup suggests the name that was meant."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from cschoice.errors import UnknownName
+
+Row = TypeVar("Row")
+
+
+def unknown_name(noun: str, name: str, allowed: Iterable[str]) -> str:
+    """Say that a name does not exist, which one was probably meant, and which do.
+
+    >>> unknown_name("dataset", "mediod", ["medoid", "pareto2d"])
+    "unknown dataset 'mediod': did you mean 'medoid'? Known: medoid, pareto2d"
+    """
+    known = list(allowed)
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return f"unknown {noun} '{name}': {hint}Known: {', '.join(known)}"
+
+
+def load(target: str) -> Any:
+    """Import what ``module:attribute`` names."""
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+class Registry(Mapping[str, Row], Generic[Row]):
+    """A read-only table from names to rows, in the order they were written."""
+
+    def __init__(self, noun: str, rows: Mapping[str, Row]) -> None:
+        self.noun = noun
+        self._rows = dict(rows)
+
+    def __getitem__(self, name: str) -> Row:
+        try:
+            return self._rows[name]
+        except KeyError:
+            raise UnknownName(unknown_name(self.noun, name, self._rows)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
