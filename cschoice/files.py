@@ -1,8 +1,14 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all.
+
+What is being written stands beside its target under a name that begins with a dot and ends with
+the process's number. A process that was killed outright cannot clean up: its leftovers go when
+the next one on the same machine writes the same target.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,43 +19,73 @@ from cschoice.errors import CschoiceError, FileNotUsable
 
 @contextmanager
 def replacing(*targets: Path) -> Iterator[list[Path]]:
-    """Yield a temporary path beside each target; rename all of them when the block succeeds.
+    """Yield a temporary path for each target; rename all of them when the block succeeds.
 
-    Whatever ends the block early leaves the targets as they were and no temporary file behind.
-    A process that was killed outright cannot clean up: its leftovers go when the next one on
-    this machine writes the same file.
+    Whatever ends the block early leaves the targets as they were and nothing else behind.
     """
-    temporaries = [target.with_name(f"{_prefix(target)}{os.getpid()}.tmp") for target in targets]
+    temporaries = [_temporary(target) for target in targets]
     try:
-        for target in targets:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _sweep(target)
-        yield temporaries
-        for temporary in temporaries:
-            _flush_to_disk(temporary)
-        for temporary, target in zip(temporaries, targets, strict=True):
-            temporary.replace(target)
-    except CschoiceError:
-        raise
-    except OSError as error:
-        where = error.filename or targets[0]
-        raise FileNotUsable(f"cannot write {where}: {error.strerror or error}") from error
+        with _explained(targets[0]):
+            for target in targets:
+                _prepare(target)
+            yield temporaries
+            for temporary in temporaries:
+                _flush_to_disk(temporary)
+            for temporary, target in zip(temporaries, targets, strict=True):
+                temporary.replace(target)
     finally:
         for temporary in temporaries:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def filling(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder; move its files into ``folder`` when the block succeeds.
+
+    Files that belong together appear together; others in the folder stay.
+    """
+    temporary = _temporary(folder)
+    try:
+        with _explained(folder):
+            _prepare(folder)
+            temporary.mkdir()
+            yield temporary
+            folder.mkdir(exist_ok=True)
+            for path in sorted(temporary.iterdir()):
+                path.replace(folder / path.name)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    """Turn an error of the operating system into one that says what could not be written."""
+    try:
+        yield
+    except CschoiceError:
+        raise
+    except OSError as error:
+        where, why = error.filename or target, error.strerror or error
+        raise FileNotUsable(f"cannot write {where}: {why}") from error
+
+
 def _prefix(target: Path) -> str:
     return f".{target.name}.{socket.gethostname()}."
 
 
-def _sweep(target: Path) -> None:
+def _temporary(target: Path) -> Path:
+    return target.with_name(f"{_prefix(target)}{os.getpid()}.tmp")
+
+
+def _prepare(target: Path) -> None:
+    """Make the folder of the target and remove what dead processes left beside it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     for path in target.parent.iterdir():
         if path.name.startswith(_prefix(target)) and path.suffix == ".tmp":
             pid = path.stem.rsplit(".", 1)[1]
             if pid.isdigit() and not _alive(int(pid)):
-                path.unlink(missing_ok=True)
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:

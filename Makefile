@@ -1,0 +1,47 @@
+# Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check lint type layers bench fmt setup clean
+
+demo: .venv/installed
+	$(BIN)/cschoice generate medoid --fold 0 --out data/demo --force
+	$(BIN)/cschoice generate pareto2d --fold 0 --out data/demo --force
+
+test: lint type layers
+	$(BIN)/python -m pytest -n 2
+
+check: test
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: setup
+	$(BIN)/mypy cschoice cli
+
+layers: setup
+	$(BIN)/lint-imports
+
+fmt: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/datasets.py
+
+setup: .venv/installed-dev
+
+.venv/installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -e .
+	touch $@
+
+.venv/installed-dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -e '.[dev]'
+	touch $@ .venv/installed
+
+clean:
+	rm -rf .venv build *.egg-info

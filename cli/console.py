@@ -1,0 +1,59 @@
+"""Where things are printed: answers to stdout, the conversation to stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+talk = Console(stderr=True)
+_WIDE = Console(width=1_000).options
+
+
+def complain(message: str) -> None:
+    """Say what went wrong, in one line."""
+    typer.echo(f"error: {message}", err=True)
+
+
+def answer_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], folding: str
+) -> None:
+    """Print a table to stdout; columns whose name starts with '#' are numbers.
+
+    On a narrow terminal only the column ``folding`` gives way: no number is ever cut.
+    """
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column.startswith("#") else "left"
+        folds = column == folding
+        table.add_column(column.lstrip("#"), justify=justify, no_wrap=not folds, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    # A pipe has no width, and a table that is too wide for its terminal is wrapped, never cut.
+    width = console.width if console.is_terminal else 160
+    Console(width=max(width, table.__rich_measure__(console, _WIDE).minimum)).print(table)
+
+
+def answer_json(rows: Any) -> None:
+    """Print what a script reads."""
+    typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+
+
+def file_size(n_bytes: int) -> str:
+    """Return a size for people.
+
+    >>> file_size(1_536_000)
+    '1.5 MB'
+    """
+    size = float(n_bytes)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

@@ -1,0 +1,90 @@
+"""The application: assembles the commands and turns errors into one line."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cschoice import __version__
+from cschoice.errors import CschoiceError
+
+from . import generate, show
+from .console import complain
+
+
+class _Boundary(TyperGroup):
+    """Shows what a user did wrong as one line; anything else is a bug and shows its traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        _stop_on_terminate()
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except (CschoiceError, typer.TyperException) as error:
+            complain(_one_line(error))
+            code = 2
+        except typer.Abort:
+            code = 130
+        if code == 130:
+            complain("interrupted: nothing half-written was kept")
+        if standalone_mode:
+            sys.exit(code if isinstance(code, int) else 0)
+        return code
+
+
+def _one_line(error: Exception) -> str:
+    message = getattr(error, "format_message", error.__str__)()
+    return " ".join(str(message).split())
+
+
+def _stop_on_terminate() -> None:
+    """Let SIGTERM unwind like Ctrl-C, so that temporary files are removed."""
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+app = typer.Typer(
+    cls=_Boundary,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Learn context-dependent choice functions: what is chosen depends on what else is "
+    "on offer.\n\nStart with [bold]cschoice show datasets[/bold] and "
+    "[bold]cschoice generate medoid[/bold].",
+)
+app.command()(generate.generate)
+app.add_typer(show.app, name="show")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cschoice {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - handled by its callback
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version)
+    ] = False,
+) -> None:
+    """Show the help when no command is given."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -1,0 +1,100 @@
+"""The datasets: one file per source, one row per name.
+
+A row gives the sizes of the paper's overview (tab:datasets:overview) and where the source is;
+rows without a source are known but not available yet. To add a dataset, write a class with
+``kind`` and ``fold`` (see ``DatasetSource``) and a row for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from cschoice.datasets.base import DatasetSource
+from cschoice.errors import DataUnavailable, InvalidParameter
+from cschoice.registry import Registry, load, unknown_name
+from cschoice.tasks import Kind
+
+__all__ = ["DATASETS", "DatasetInfo", "DatasetSource", "make_dataset"]
+
+Count = int | tuple[int, int]  # a number, or the smallest and largest over folds or tasks
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What is known of a dataset without loading it."""
+
+    label: str  # as the paper writes it
+    kind: Kind
+    n_train: Count
+    n_test: Count
+    n_features: int
+    n_objects: Count
+    source: str | None = None  # "module:class"
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
+
+
+def _synthetic(label: str, kind: Kind, n_features: int, n_objects: int, source: str) -> DatasetInfo:
+    target = f"cschoice.datasets.{source}"
+    parameters = {"n_features": n_features, "n_objects": n_objects}
+    return DatasetInfo(label, kind, 10_000, 100_000, n_features, n_objects, target, parameters)
+
+
+_SINGLETON, _SUBSET = Kind.SINGLETON, Kind.SUBSET
+
+DATASETS: Registry[DatasetInfo] = Registry(
+    "dataset",
+    {
+        "medoid": _synthetic("Medoid", _SINGLETON, 5, 10, "medoid:Medoid"),
+        "hypervolume": _synthetic("Hypervolume", _SINGLETON, 2, 10, "hypervolume:Hypervolume"),
+        "mnist-mode-singleton": DatasetInfo("MNIST-Mode", _SINGLETON, 10_000, 100_000, 128, 10),
+        "mnist-unique-singleton": DatasetInfo("MNIST-Unique", _SINGLETON, 10_000, 100_000, 128, 10),
+        "tag-genome-dissimilar": DatasetInfo(
+            "Tag Genome Dissimilar Movie", _SINGLETON, 10_000, 100_000, 1_128, 10
+        ),
+        "tag-genome-similar": DatasetInfo(
+            "Tag Genome Similar Movie", _SINGLETON, 10_000, 100_000, 1_128, 10
+        ),
+        "letor-mq2007-list": DatasetInfo(
+            "LETOR-MQ2007-list", _SINGLETON, (1_353, 1_356), (336, 339), 46, (257, 1_346)
+        ),
+        "letor-mq2008-list": DatasetInfo(
+            "LETOR-MQ2008-list", _SINGLETON, (627, 628), (156, 157), 46, (204, 1_831)
+        ),
+        "expedia-singleton": DatasetInfo("Expedia", _SINGLETON, 78_041, 312_229, 17, (5, 38)),
+        "sushi": DatasetInfo("Sushi", _SINGLETON, 7_000, 3_000, 7, 10),
+        "unique-onehot": _synthetic("Unique (one-hot)", _SINGLETON, 10, 10, "unique:UniqueOneHot"),
+        "pareto2d": _synthetic("Pareto-front-2D", _SUBSET, 2, 30, "pareto:Pareto"),
+        "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),
+        "mnist-mode-subset": DatasetInfo("MNIST-Mode", _SUBSET, 10_000, 100_000, 128, 10),
+        "mnist-unique-subset": DatasetInfo("MNIST-Unique", _SUBSET, 10_000, 100_000, 128, 10),
+        "letor-mq2007": DatasetInfo(
+            "LETOR-MQ2007", _SUBSET, (1_160, 1_172), (283, 295), 46, (6, 147)
+        ),
+        "letor-mq2008": DatasetInfo("LETOR-MQ2008", _SUBSET, (442, 459), (105, 122), 46, (5, 121)),
+        "expedia-subset": DatasetInfo("Expedia", _SUBSET, 79_855, 319_489, 17, (5, 38)),
+    },
+)
+
+
+def make_dataset(name: str, **parameters: Any) -> DatasetSource:
+    """Return the source of that name, its parameters changed where given.
+
+    >>> train, test = make_dataset("medoid", n_train=100, n_test=20).fold(0, seed=7)
+    >>> train
+    ChoiceTasks(singleton, 100 tasks of 10 objects, 5 features, 10.0 % chosen)
+    """
+    info = DATASETS[name]
+    if info.source is None:
+        available = ", ".join(known for known in DATASETS if DATASETS[known].source)
+        raise DataUnavailable(
+            f"dataset '{name}' is not available in this version; available are: {available}"
+        )
+    source = load(info.source)
+    allowed = [parameter.name for parameter in fields(source)]
+    for parameter in parameters:
+        if parameter not in allowed:
+            raise InvalidParameter(unknown_name(f"parameter of {name}", parameter, allowed))
+    made: DatasetSource = source(**{**info.parameters, **parameters})
+    return made

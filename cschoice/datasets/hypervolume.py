@@ -1,0 +1,92 @@
+"""The hypervolume problem: choose what adds most to the dominated volume (subsec_Hypervol)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets.base import Chosen, Points, Synthetic, check_option
+from cschoice.datasets.draws import (
+    BitGenerator,
+    fill_normal,
+    fill_uniform,
+    normalize,
+    points_in_ball,
+)
+from cschoice.errors import MissingDependency
+from cschoice.tasks import Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypervolume(Synthetic):
+    """Points on the unit sphere; the one with the largest contribution is chosen.
+
+    Objectives are minimized, so the points lie in the negative orthant, seen from the reference
+    point. ``offset=True`` is the generator behind the published numbers: uniform in the unit
+    cube, normalized, negated, and the whole task moved by a random offset that is its reference
+    point and not among the features. ``offset=False`` is the text's: uniform on the sphere, the
+    reference point at zero.
+    """
+
+    n_features: int = 2
+    offset: bool = True
+
+    kind: ClassVar[Kind] = Kind.SINGLETON
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_option("offset", self.offset, (True, False))
+
+    def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
+        n_features, n_objects, n_tasks = points.shape
+        if self.offset:
+            fill_uniform(bits, points)
+        else:
+            fill_normal(bits, points)
+            np.abs(points, out=points)
+        normalize(points)
+        largest = contributions(points).argmax(axis=0)
+        np.negative(points, out=points)
+        if self.offset:
+            points += points_in_ball(bits, n_features, 1, n_tasks)
+        chosen: Chosen = np.arange(n_objects)[:, None] == largest
+        return chosen
+
+
+def contributions(points: Points) -> NDArray[np.float64]:
+    """Return each point's contribution to the volume its task dominates, the origin below all.
+
+    Larger is better, and no point may dominate another one of its task (none on a sphere does).
+    In two dimensions this is one sort; beyond, moocore's exact algorithm.
+    """
+    n_features = len(points)
+    if n_features == 1:
+        return np.asarray(points[0], dtype=np.float64)
+    if n_features == 2:
+        x, y = points.transpose(0, 2, 1).astype(np.float64)
+        return np.asarray(_contributions_2d(x, y).T)
+    try:
+        from moocore import hv_contributions
+    except ImportError:
+        raise MissingDependency(
+            f"hypervolumes in {n_features} dimensions need the package moocore: "
+            "pip install 'cschoice[hypervolume]'"
+        ) from None
+    tasks = points.transpose(2, 1, 0).astype(np.float64)
+    volumes = [hv_contributions(task, ref=0.0, maximise=True) for task in tasks]
+    return np.asarray(np.stack(volumes, axis=1))
+
+
+def _contributions_2d(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rectangle that each point, (tasks, objects), spans between its neighbours."""
+    order = np.argsort(x, axis=1)
+    width = np.take_along_axis(x, order, axis=1)
+    height = np.take_along_axis(y, order, axis=1)
+    width[:, 1:] -= width[:, :-1].copy()
+    height[:, :-1] -= height[:, 1:].copy()
+    volume: NDArray[np.float64] = np.empty_like(x)
+    np.put_along_axis(volume, order, width * height, axis=1)
+    return volume

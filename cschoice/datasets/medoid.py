@@ -1,0 +1,73 @@
+"""The medoid problem: choose the most central object (section sub:dgp:medoid)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets.base import Chosen, Points, Synthetic
+from cschoice.datasets.draws import BitGenerator, fill_uniform
+from cschoice.errors import InvalidParameter
+from cschoice.tasks import Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Medoid(Synthetic):
+    """Points uniform in the unit cube; the one nearest to all others is chosen."""
+
+    kind: ClassVar[Kind] = Kind.SINGLETON
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_objects == 2 or (self.n_features == 1 and self.n_objects % 2 == 0):
+            raise InvalidParameter(
+                "the medoid must be unique, but two objects always tie with 2 objects, and with "
+                f"1 feature and an even number of them; got n_objects={self.n_objects}, "
+                f"n_features={self.n_features}: use an odd n_objects"
+            )
+
+    def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
+        fill_uniform(bits, points)
+        return medoids(points)
+
+
+def medoids(points: Points) -> Chosen:
+    """Mark the medoid of each task: the smallest sum of Euclidean distances.
+
+    In float32, and again in float64 for the few tasks where rounding could decide.
+    """
+    n_features, n_objects, n_tasks = points.shape
+    sums = _distance_sums(points)
+    smallest = sums.min(axis=0)
+    rounding = np.float32((n_objects + n_features) * 2.0**-23)
+    near: Chosen = sums <= smallest + smallest * rounding
+    if np.count_nonzero(near) > n_tasks:
+        unclear = np.flatnonzero(near.sum(axis=0) > 1)
+        exact = _distance_sums(points[:, :, unclear].astype(np.float64))
+        near[:, unclear] = np.arange(n_objects)[:, None] == exact.argmin(axis=0)
+    return near
+
+
+def _distance_sums(points: NDArray[Any]) -> NDArray[Any]:
+    """Sum the distances of each object to all others of its task, (objects, tasks).
+
+    Objects are paired with those a fixed step further on: whole blocks of pairs at once, and
+    each pair once.
+    """
+    n_features, n_objects, n_tasks = points.shape
+    sums = np.zeros((n_objects, n_tasks), dtype=points.dtype)
+    buffer = np.empty(n_features * max(1, n_objects - 1) * n_tasks, dtype=points.dtype)
+    for step in range(1, n_objects):
+        shape = (n_features, n_objects - step, n_tasks)
+        differences = buffer[: math.prod(shape)].reshape(shape)
+        np.subtract(points[:, step:], points[:, :-step], out=differences)
+        np.square(differences, out=differences)
+        distances = np.add.reduce(differences, axis=0)
+        np.sqrt(distances, out=distances)
+        sums[step:] += distances
+        sums[:-step] += distances
+    return sums

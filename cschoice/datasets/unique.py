@@ -1,0 +1,105 @@
+"""The unique problem on one-hot digits: choose the one that occurs once (fig:plot_unique)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets.base import Chosen, Points, Synthetic
+from cschoice.datasets.draws import BitGenerator
+from cschoice.errors import InvalidParameter
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniqueOneHot(Synthetic):
+    """Digits as unit vectors, uniform among the tasks in which exactly one digit occurs once.
+
+    The features of an object are its digit's row of the unit matrix, so there are as many digits
+    as features, and all tasks share that matrix as their item table.
+    """
+
+    n_features: int = 10
+
+    kind: ClassVar[Kind] = Kind.SINGLETON
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self._ways[self.n_features - 1, self.n_objects - 1]:
+            raise InvalidParameter(
+                f"with n_objects={self.n_objects} and n_features={self.n_features} exactly one "
+                "digit cannot occur once: use at least 3 objects and 2 features"
+            )
+
+    def sample(self, n_tasks: int, seed: int) -> ChoiceTasks:
+        """Draw tasks, with no rejection.
+
+        By symmetry the unique digit is uniform. How often each other digit occurs is drawn
+        digit by digit, given what is left to place; then the objects are shuffled.
+        """
+        rng = np.random.default_rng(seed)
+        unique = rng.integers(self.n_features, size=(n_tasks, 1))
+        counts = np.empty((n_tasks, self.n_features - 1), dtype=np.int64)
+        left = np.full(n_tasks, self.n_objects - 1)
+        for digit in range(self.n_features - 1):
+            cumulative = self._count_distributions(self.n_features - 1 - digit)[left]
+            counts[:, digit] = (rng.random((n_tasks, 1)) >= cumulative).sum(axis=1)
+            left -= counts[:, digit]
+        others = np.repeat(np.tile(np.arange(self.n_features - 1), n_tasks), counts.ravel())
+        rest = others.reshape(n_tasks, self.n_objects - 1)
+        digits = np.concatenate([unique, rest + (rest >= unique)], axis=1)
+        digits = rng.permuted(digits, axis=1)
+        return ChoiceTasks.trusted(
+            table=np.eye(self.n_features, dtype=np.float32),
+            items=digits.ravel(),
+            offsets=np.arange(n_tasks + 1) * self.n_objects,
+            chosen=(digits == unique).ravel(),
+            kind=self.kind,
+        )
+
+    @cached_property
+    def _ways(self) -> NDArray[np.float64]:
+        """P(no digit occurs exactly once) for each number of digits and of places."""
+        ways = np.zeros((self.n_features, self.n_objects))
+        ways[0, 0] = 1
+        for n_digits in range(1, self.n_features):
+            for n_places in range(self.n_objects):
+                ways[n_digits, n_places] = self._weights(ways, n_digits, n_places).sum()
+        return ways
+
+    def _weights(
+        self, ways: NDArray[np.float64], n_digits: int, n_places: int
+    ) -> NDArray[np.float64]:
+        """Weigh how often the next digit may occur: binomially, not once, the rest possible."""
+        occurs = np.arange(n_places + 1)
+        rest = ways[n_digits - 1, n_places - occurs]
+        return np.where(occurs == 1, 0, _binomial(n_places, 1 / n_digits) * rest)
+
+    def _count_distributions(self, n_digits: int) -> NDArray[np.float64]:
+        """Return, per number of places left, the cumulative distribution of the next count."""
+        cumulative = np.ones((self.n_objects, self.n_objects))
+        for n_places in range(self.n_objects):
+            if total := self._ways[n_digits, n_places]:
+                weights = self._weights(self._ways, n_digits, n_places)
+                cumulative[n_places, : n_places + 1] = np.cumsum(weights) / total
+                cumulative[n_places, n_places:] = 1
+        return cumulative
+
+    def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
+        raise NotImplementedError("tasks share one table: see sample")
+
+
+def _binomial(n: int, p: float) -> NDArray[np.float64]:
+    """Return the probabilities of 0, …, n successes."""
+    if p == 1:
+        return np.where(np.arange(n + 1) == n, 1.0, 0.0)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    k = np.arange(n + 1)
+    log_choices = log_factorial[n] - log_factorial - log_factorial[::-1]
+    log_probability = log_choices + k * math.log(p) + (n - k) * math.log1p(-p)
+    return np.asarray(np.exp(log_probability))
