@@ -30,6 +30,7 @@ fmt: setup
 
 bench: setup
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/datasets.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/metrics.py
 
 setup: .venv/installed-dev
 

@@ -109,6 +109,7 @@ def _progress_bar() -> Progress:
         TimeRemainingColumn(),
         console=talk,
         transient=True,
+        disable=not talk.is_terminal,
     )
 
 

@@ -37,11 +37,10 @@ def datasets(as_json: Json = False) -> None:
         return
     answer_table(
         "Datasets (sizes of the paper; per fold)",
-        ["name", "in the paper", "kind", "#train", "#test", "#features", "#objects", "available"],
+        ["name", "kind", "#train", "#test", "#features", "#objects", "available"],
         [
             [
                 name,
-                info.label,
                 str(info.kind),
                 _count(info.n_train),
                 _count(info.n_test),
@@ -51,7 +50,7 @@ def datasets(as_json: Json = False) -> None:
             ]
             for name, info in DATASETS.items()
         ],
-        folding="in the paper",
+        folding="name",
     )
 
 

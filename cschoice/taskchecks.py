@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 def counted(wrong: NDArray[np.bool_], noun: str, what: str) -> str:
     """Say how many of something are wrong and where the first is."""
     count, first = int(wrong.sum()), int(wrong.argmax())
-    return f"{count:,} {noun}{'s' * (count != 1)} {what} (first: {noun} {first})"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural} {what} (first: {noun} {first})"
 
 
 def problems_of(

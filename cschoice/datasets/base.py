@@ -15,9 +15,9 @@ from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks, Kind
 
-# Rules work on points laid out by feature, with tasks last: every operation on them is one long
-# run through memory, which is several times faster than a few numbers at a time.
-Points = NDArray[np.float32]  # (features, objects, tasks)
+# Rules work on points laid out with tasks last: every operation on them is one long run through
+# memory, which is several times faster than a few numbers at a time.
+Points = NDArray[np.float32]  # (objects, features, tasks)
 Chosen = NDArray[np.bool_]  # (objects, tasks)
 
 # Numbers drawn at once: what is made of them stays in the processor's second-level cache.
@@ -69,13 +69,13 @@ class Synthetic(ABC):
         bits = np.random.PCG64(seed)
         n_fitting = _DRAWN_AT_ONCE // (self.n_objects * self.n_features)
         n_chunk = next((n for n in _CHUNKS if n <= n_fitting), _CHUNKS[-1])
-        points = np.empty((self.n_features, self.n_objects, n_chunk), dtype=np.float32)
+        points = np.empty((self.n_objects, self.n_features, n_chunk), dtype=np.float32)
         for start in range(0, n_tasks, n_chunk):
             # Always a whole chunk: the number of tasks does not change the first ones.
             choice = self._draw(bits, points)
             part = slice(start, min(start + n_chunk, n_tasks))
             n_kept = part.stop - start
-            x[part] = points.transpose(2, 1, 0)[:n_kept]
+            x[part] = points.transpose(2, 0, 1)[:n_kept]
             chosen[part] = choice.T[:n_kept]
         return ChoiceTasks.trusted(
             table=x.reshape(-1, self.n_features),

@@ -21,7 +21,7 @@ Float32 = NDArray[np.float32]
 
 _F = np.float32
 # Numbers made at once, so that they stay in the cache.
-_AT_ONCE = 32_768
+_AT_ONCE = 65_536
 
 
 def fill_uniform(bits: BitGenerator, out: Float32) -> None:
@@ -60,24 +60,23 @@ def _between_1_and_2(bits: BitGenerator, n_numbers: int) -> Float32:
     return words.view(_F)
 
 
-def points_in_ball(
-    bits: BitGenerator, n_features: int, *shape: int, uniform: bool = False
-) -> Float32:
-    """Draw u·v, v a uniform direction and u uniform in [0, 1]; features first.
+def points_in_ball(bits: BitGenerator, *shape: int, uniform: bool = False) -> Float32:
+    """Draw u·v, v a uniform direction and u uniform in [0, 1]; (objects, features, tasks).
 
     That is dense at the centre of the unit ball, as the centres and offsets behind the paper's
     published numbers were. ``uniform`` takes the root of u that spreads them evenly.
     """
-    points, radius = np.empty((n_features, *shape), dtype=_F), np.empty(shape, dtype=_F)
+    n_objects, n_features, n_tasks = shape
+    points, radius = np.empty(shape, dtype=_F), np.empty((n_objects, n_tasks), dtype=_F)
     fill_normal(bits, points)
     normalize(points)
     fill_uniform(bits, radius)
-    points *= radius ** _F(1 / n_features) if uniform else radius
+    points *= (radius ** _F(1 / n_features) if uniform else radius)[:, None]
     return points
 
 
 def normalize(points: Float32) -> None:
-    """Project points, features first, onto the unit sphere, in place."""
-    squares = np.einsum("f...,f...->...", points, points)
+    """Project points, (objects, features, tasks), onto the unit sphere, in place."""
+    squares = np.einsum("oft,oft->ot", points, points)
     # The tiny number keeps a point that is exactly zero, however improbable, from becoming NaN.
-    points /= np.sqrt(squares + _F(1e-30))
+    points /= np.sqrt(squares + _F(1e-30))[:, None]

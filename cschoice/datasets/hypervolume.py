@@ -41,7 +41,7 @@ class Hypervolume(Synthetic):
         check_option("offset", self.offset, (True, False))
 
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
-        n_features, n_objects, n_tasks = points.shape
+        n_objects, n_features, n_tasks = points.shape
         if self.offset:
             fill_uniform(bits, points)
         else:
@@ -51,7 +51,7 @@ class Hypervolume(Synthetic):
         largest = contributions(points).argmax(axis=0)
         np.negative(points, out=points)
         if self.offset:
-            points += points_in_ball(bits, n_features, 1, n_tasks)
+            points += points_in_ball(bits, 1, n_features, n_tasks)
         chosen: Chosen = np.arange(n_objects)[:, None] == largest
         return chosen
 
@@ -62,11 +62,11 @@ def contributions(points: Points) -> NDArray[np.float64]:
     Larger is better, and no point may dominate another one of its task (none on a sphere does).
     In two dimensions this is one sort; beyond, moocore's exact algorithm.
     """
-    n_features = len(points)
+    n_features = points.shape[1]
     if n_features == 1:
-        return np.asarray(points[0], dtype=np.float64)
+        return np.asarray(points[:, 0], dtype=np.float64)
     if n_features == 2:
-        x, y = points.transpose(0, 2, 1).astype(np.float64)
+        x, y = points.transpose(1, 2, 0).astype(np.float64)
         return np.asarray(_contributions_2d(x, y).T)
     try:
         from moocore import hv_contributions
@@ -75,7 +75,7 @@ def contributions(points: Points) -> NDArray[np.float64]:
             f"hypervolumes in {n_features} dimensions need the package moocore: "
             "pip install 'cschoice[hypervolume]'"
         ) from None
-    tasks = points.transpose(2, 1, 0).astype(np.float64)
+    tasks = points.transpose(2, 0, 1).astype(np.float64)
     volumes = [hv_contributions(task, ref=0.0, maximise=True) for task in tasks]
     return np.asarray(np.stack(volumes, axis=1))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,14 +39,14 @@ def medoids(points: Points) -> Chosen:
 
     In float32, and again in float64 for the few tasks where rounding could decide.
     """
-    n_features, n_objects, n_tasks = points.shape
+    n_objects, n_features, n_tasks = points.shape
     sums = _distance_sums(points)
     smallest = sums.min(axis=0)
     rounding = np.float32((n_objects + n_features) * 2.0**-23)
     near: Chosen = sums <= smallest + smallest * rounding
     if np.count_nonzero(near) > n_tasks:
         unclear = np.flatnonzero(near.sum(axis=0) > 1)
-        exact = _distance_sums(points[:, :, unclear].astype(np.float64))
+        exact = _distance_sums(points[..., unclear].astype(np.float64))
         near[:, unclear] = np.arange(n_objects)[:, None] == exact.argmin(axis=0)
     return near
 
@@ -58,15 +57,13 @@ def _distance_sums(points: NDArray[Any]) -> NDArray[Any]:
     Objects are paired with those a fixed step further on: whole blocks of pairs at once, and
     each pair once.
     """
-    n_features, n_objects, n_tasks = points.shape
+    n_objects, n_features, n_tasks = points.shape
     sums = np.zeros((n_objects, n_tasks), dtype=points.dtype)
-    buffer = np.empty(n_features * max(1, n_objects - 1) * n_tasks, dtype=points.dtype)
+    buffer = np.empty((max(1, n_objects - 1), n_features, n_tasks), dtype=points.dtype)
     for step in range(1, n_objects):
-        shape = (n_features, n_objects - step, n_tasks)
-        differences = buffer[: math.prod(shape)].reshape(shape)
-        np.subtract(points[:, step:], points[:, :-step], out=differences)
+        differences = np.subtract(points[step:], points[:-step], out=buffer[: n_objects - step])
         np.square(differences, out=differences)
-        distances = np.add.reduce(differences, axis=0)
+        distances = np.add.reduce(differences, axis=1)
         np.sqrt(distances, out=distances)
         sums[step:] += distances
         sums[:-step] += distances

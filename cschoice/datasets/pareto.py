@@ -38,13 +38,13 @@ class Pareto(Synthetic):
         check_option("centre", self.centre, ("shared", "per-object"))
 
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
-        n_features, n_objects, n_tasks = points.shape
+        n_objects, n_features, n_tasks = points.shape
         fill_normal(bits, points)
         if self.centre == "shared":
-            centres = points_in_ball(bits, n_features, 1, n_tasks // _TASKS_PER_CENTRE)
+            centres = points_in_ball(bits, 1, n_features, n_tasks // _TASKS_PER_CENTRE)
             points += np.repeat(centres, _TASKS_PER_CENTRE, axis=2)
         else:
-            points += points_in_ball(bits, n_features, n_objects, n_tasks, uniform=True)
+            points += points_in_ball(bits, n_objects, n_features, n_tasks, uniform=True)
         return pareto_front(points)
 
 
@@ -54,19 +54,18 @@ def pareto_front(points: Points) -> Chosen:
     Objects are paired with those a fixed step further on: whole blocks of pairs at once, and
     each pair once.
     """
-    first, *others = points
-    n_objects, n_tasks = first.shape
+    n_objects, n_features, n_tasks = points.shape
     dominated = np.zeros((n_objects, n_tasks), dtype=bool)
-    buffers = np.empty((3, max(1, n_objects - 1), n_tasks), dtype=bool)
+    n_pairs = max(1, n_objects - 1)
+    in_feature = np.empty((n_pairs, n_features, n_tasks), dtype=bool)
+    at_most, at_least, buffer = np.empty((3, n_pairs, n_tasks), dtype=bool)
     for step in range(1, n_objects):
-        at_most, at_least, buffer = buffers[:, : n_objects - step]
-        np.less_equal(first[step:], first[:-step], out=at_most)
-        np.greater_equal(first[step:], first[:-step], out=at_least)
-        for feature in others:
-            later, earlier = feature[step:], feature[:-step]
-            at_most &= np.less_equal(later, earlier, out=buffer)
-            at_least &= np.greater_equal(later, earlier, out=buffer)
+        later, earlier, pairs = points[step:], points[:-step], slice(n_objects - step)
+        np.less_equal(later, earlier, out=in_feature[pairs])
+        np.logical_and.reduce(in_feature[pairs], axis=1, out=at_most[pairs])
+        np.greater_equal(later, earlier, out=in_feature[pairs])
+        np.logical_and.reduce(in_feature[pairs], axis=1, out=at_least[pairs])
         # On truth values, a > b means a and not b: equal objects do not dominate each other.
-        dominated[step:] |= np.greater(at_most, at_least, out=buffer)
-        dominated[:-step] |= np.less(at_most, at_least, out=buffer)
+        dominated[step:] |= np.greater(at_most[pairs], at_least[pairs], out=buffer[pairs])
+        dominated[:-step] |= np.less(at_most[pairs], at_least[pairs], out=buffer[pairs])
     return np.logical_not(dominated, out=dominated)

@@ -1,0 +1,167 @@
+"""The installed command, as a user types it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cschoice.datasets import DATASETS
+from cschoice.metrics import METRICS
+from cschoice.tasks import ChoiceTasks
+
+COMMAND = Path(sys.executable).parent / "cschoice"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the app in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    (command,) = entry_points(group="console_scripts", name="cschoice")
+    app = command.load()
+
+    def invoke(line, code=0):
+        result = CliRunner().invoke(app, line.split())
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+SMALL = "--n-train 20 --n-test 30"
+
+
+@pytest.mark.parametrize("name", [name for name, info in DATASETS.items() if info.source])
+def test_generate_writes_five_folds(run, name):
+    result = run(f"generate {name} {SMALL}")
+    for fold in range(5):
+        folder = Path("data") / name / f"fold-{fold}"
+        assert len(ChoiceTasks.from_parquet(folder / "train.parquet")) == 20
+        assert len(ChoiceTasks.from_parquet(folder / "test.parquet")) == 30
+        assert str(folder / "test.parquet") in result.stdout
+    assert "drawing" not in result.stdout  # the conversation goes to stderr
+
+
+def test_generate_follows_its_options(run):
+    run(f"generate pareto2d {SMALL} --fold 1 --fold 3 --out elsewhere --n-objects 7 "
+        "--n-features 4 --seed 9 --set centre=per-object")  # fmt: skip
+    assert sorted(path.name for path in Path("elsewhere/pareto2d").iterdir()) == [
+        "fold-1",
+        "fold-3",
+    ]
+    tasks = ChoiceTasks.from_parquet("elsewhere/pareto2d/fold-1/train.parquet")
+    assert set(tasks.sizes) == {7}
+    assert tasks.n_features == 4
+
+
+def test_the_same_seed_gives_the_same_bytes(run):
+    def content(out, seed):
+        run(f"generate hypervolume {SMALL} --fold 0 --out {out} --seed {seed}")
+        return [path.read_bytes() for path in sorted(Path(out).rglob("*.parquet"))]
+
+    first = content("a", 1)
+    assert first == content("b", 1)
+    assert first != content("c", 2)
+
+
+def test_existing_files_are_kept_unless_forced(run):
+    run(f"generate medoid {SMALL} --fold 0")
+    before = Path("data/medoid/fold-0/train.parquet").read_bytes()
+    result = run(f"generate medoid {SMALL} --seed 1", code=2)
+    assert result.stderr.startswith("error: data/medoid/fold-0/train.parquet and 1 more would be")
+    assert Path("data/medoid/fold-0/train.parquet").read_bytes() == before
+    assert not Path("data/medoid/fold-1").exists()
+    run(f"generate medoid {SMALL} --seed 1 --force")
+    assert Path("data/medoid/fold-0/train.parquet").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("generate mediod", "did you mean 'medoid'"),
+        ("generate sushi", "not available in this version"),
+        ("generate", "Missing argument"),
+        ("generate medoid --n-trian 3", "--n-train"),
+        ("generate medoid --n-train many", "--n-train"),
+        ("generate medoid --n-train 0", "n_train must be an integer of at least 1, got 0"),
+        ("generate medoid --n-objects 2", "the medoid must be unique"),
+        ("generate medoid --fold -1", "--fold"),
+        ("generate medoid --set centre=shared", "unknown parameter of medoid 'centre'"),
+        ("generate pareto2d --set centre", "--set takes NAME=VALUE, got 'centre'"),
+        ("generate pareto2d --set centre=mine", "centre must be one of 'shared', 'per-object'"),
+        ("generate medoid --out file", "cannot write"),
+        ("gnerate medoid", "generate"),
+        ("show dataset", "datasets"),
+        ("--nonsense", "--nonsense"),
+    ],
+)
+def test_bad_input_gets_one_line_and_writes_nothing(run, line, says):
+    Path("file").write_text("in the way")
+    result = run(line, code=2)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert says in result.stderr
+    assert [path.name for path in Path().iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_halfway_nothing_half_written_stays(tmp_path, stop):
+    process = subprocess.Popen(
+        [COMMAND, "generate", "hypervolume", "--n-features", "3", "--n-test", "2000000"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    process.send_signal(stop)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "error: interrupted: nothing half-written was kept" in errors
+    assert "Traceback" not in errors
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_help_teaches_at_every_level(run):
+    for line in ("", "--help", "generate --help", "show", "show --help"):
+        assert "Usage: " in run(line).stdout
+    assert "generate" in run("").stdout
+
+
+def test_show_lists_everything(run):
+    shown = run("show datasets").stdout
+    assert all(name in shown for name in DATASETS)
+    assert "not yet" in shown
+    assert "257–1,346" in shown
+    shown = run("show metrics").stdout
+    assert all(name in shown for name in METRICS)
+    rows = json.loads(run("show datasets --json").stdout)
+    assert [row["name"] for row in rows] == list(DATASETS)
+    assert [row["name"] for row in json.loads(run("show metrics --json").stdout)] == list(METRICS)
+
+
+def test_the_command_is_installed_and_knows_its_version():
+    from cschoice import __version__
+
+    shown = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout == f"cschoice {__version__}\n"
+
+
+def test_a_table_is_never_cut(tmp_path):
+    environment = {**os.environ, "COLUMNS": "40"}
+    shown = subprocess.run(
+        [COMMAND, "show", "datasets"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert "…" not in shown.stdout
+    assert "mnist-unique-singleton" in shown.stdout

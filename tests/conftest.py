@@ -1,0 +1,21 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# Deadlines measure the machine, not the code; the same examples on every run.
+settings.register_profile("cschoice", deadline=None, derandomize=True)
+settings.load_profile("cschoice")
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """The folder with real data, or a skip that says how to have one."""
+    folder = os.environ.get("CSCHOICE_DATA")
+    if not folder:
+        pytest.skip("real data needed: set CSCHOICE_DATA to the folder that holds it")
+    return Path(folder)

@@ -1,0 +1,61 @@
+"""The package as it is built, and what it loads."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import cschoice
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def packages_on_disk():
+    found = {"cschoice_cli"}
+    for init in (ROOT / "cschoice").rglob("__init__.py"):
+        found.add(".".join(init.parent.relative_to(ROOT).parts))
+    return found
+
+
+def test_every_package_is_listed():
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages_on_disk()
+
+
+def test_the_wheel_holds_every_module(tmp_path):
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
+    expected = {str(path.relative_to(ROOT)) for path in (ROOT / "cschoice").rglob("*.py")}
+    expected |= {f"cschoice_cli/{path.name}" for path in (ROOT / "cli").glob("*.py")}
+    assert packed == expected
+
+
+@pytest.mark.parametrize("name", cschoice.__all__)
+def test_public_names_exist(name):
+    assert getattr(cschoice, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        cschoice.nonsense  # noqa: B018
+
+
+HEAVY = ("torch", "skopt", "sklearn", "scipy", "matplotlib", "pandas", "pyarrow")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import cschoice",
+        "from cschoice_cli.main import app; app(['--help'], standalone_mode=False)",
+        "from cschoice_cli.main import app; app(['show', 'datasets'], standalone_mode=False)",
+    ],
+)
+def test_nothing_heavy_is_loaded_without_need(code):
+    check = f"import sys; heavy = set({HEAVY}) & set(sys.modules); assert not heavy, heavy"
+    subprocess.run([sys.executable, "-c", f"{code}; {check}"], check=True, capture_output=True)

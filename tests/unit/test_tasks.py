@@ -1,0 +1,201 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import choice_tasks
+
+from cschoice.errors import InvalidTasks
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+def make(**changes):
+    valid = {
+        "table": [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]],
+        "items": [0, 1, 2, 0],
+        "offsets": [0, 2, 4],
+        "chosen": [True, False, False, True],
+        "kind": Kind.SINGLETON,
+    }
+    return ChoiceTasks(**{**valid, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"items": [], "offsets": [0], "chosen": []}, "there are no tasks"),
+        ({"offsets": [0, 2, 2, 4]}, "1 task without objects (first: task 1)"),
+        ({"offsets": [0, 3, 2, 4]}, "1 task without objects (first: task 1)"),
+        ({"table": [[np.nan, 1], [2, 3], [4, np.inf]]}, "2 items with NaN or infinite features"),
+        ({"table": [[1e300, 1], [2, 3], [4, 5]]}, "1 item with NaN or infinite features"),
+        ({"table": [1.0, 2.0, 3.0]}, "table must have shape"),
+        ({"chosen": [True, False]}, "there are 4 items but 2 values of chosen"),
+        ({"items": [0, 1, 3, -1]}, "2 entries with an item outside 0–2 (first: entry 2)"),
+        ({"items": [0.5, 1, 2, 0]}, "items must be a list of integers"),
+        ({"offsets": [0, 2, 5]}, "offsets must run from 0 to the number of entries, 4, got 0 to 5"),
+        ({"chosen": [True, False, False, False]}, "1 task with an empty choice (first: task 1)"),
+        ({"chosen": [True, True, False, True]}, "1 singleton task with more than one chosen"),
+        ({"chosen": [2, 0, 0, 1]}, "chosen must be a list of true and false"),
+    ],
+)
+def test_refuses_what_are_no_tasks(changes, problem):
+    with pytest.raises(InvalidTasks) as caught:
+        make(**changes)
+    assert problem in str(caught.value)
+
+
+def test_names_every_problem_at_once():
+    with pytest.raises(InvalidTasks) as caught:
+        make(
+            table=[[np.nan, 0], [2, 3], [4, 5]],
+            items=[0, 1, 9, 0],
+            chosen=[True, True, False, False],
+        )
+    assert len(caught.value.problems) == 4
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_singleton_problem_is_none_for_subsets():
+    tasks = make(chosen=[True, True, False, True], kind=Kind.SUBSET)
+    assert tasks.chosen.sum() == 3
+
+
+def test_arrays_cannot_be_changed_and_the_callers_stay_writable():
+    table = np.zeros((3, 2), dtype=np.float32)
+    tasks = make(table=table)
+    with pytest.raises(ValueError, match="read-only"):
+        tasks.table[0, 0] = 1
+    table[0, 0] = 1
+
+
+def test_dense_positions_and_masks_agree():
+    x = np.arange(12.0).reshape(2, 3, 2)
+    mask = [[False, True, False], [True, False, False]]
+    assert ChoiceTasks.from_dense(x, [1, 0], Kind.SINGLETON) == ChoiceTasks.from_dense(
+        x, mask, Kind.SINGLETON
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "chosen", "problem"),
+    [
+        (np.zeros((2, 3)), [0, 1], "x must have shape"),
+        (np.zeros((2, 3, 1)), [0, 3], "1 chosen position outside its task"),
+        (np.zeros((2, 3, 1)), [[True, False]], "chosen must have shape (2, 3)"),
+    ],
+)
+def test_dense_refuses_other_shapes(x, chosen, problem):
+    with pytest.raises(InvalidTasks) as caught:
+        ChoiceTasks.from_dense(x, chosen, Kind.SINGLETON)
+    assert problem in str(caught.value)
+
+
+def test_repr_says_what_matters():
+    assert repr(make()) == (
+        "ChoiceTasks(singleton, 2 tasks of 2 objects, 2 features, 50.0 % chosen, 3 shared items)"
+    )
+
+
+def as_lists(tasks):
+    """The tasks as plain Python, the reference for everything clever."""
+    return [
+        (
+            tasks.table[tasks.items[start:stop]].tolist(),
+            tasks.chosen[start:stop].tolist(),
+        )
+        for start, stop in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)
+    ]
+
+
+@given(choice_tasks(), st.data())
+def test_selecting_tasks_is_selecting_from_a_list(tasks, data):
+    plain = as_lists(tasks)
+    numbers = data.draw(st.lists(st.integers(-len(tasks), len(tasks) - 1), min_size=1))
+    assert as_lists(tasks[numbers]) == [plain[i] for i in numbers]
+    start, stop = sorted(data.draw(st.tuples(st.integers(0, len(tasks)), st.integers(0, 9))))
+    if plain[start:stop:2]:
+        assert as_lists(tasks[start:stop:2]) == plain[start:stop:2]
+    mask = np.array([size % 2 == 0 for size in tasks.sizes])
+    if mask.any():
+        assert as_lists(tasks[mask]) == [
+            task for task, kept in zip(plain, mask, strict=True) if kept
+        ]
+    assert as_lists(tasks[numbers[0]]) == [plain[numbers[0]]]
+    assert tasks[numbers].table is tasks.table
+
+
+def test_selecting_nothing_is_an_error_and_so_is_selecting_outside():
+    with pytest.raises(InvalidTasks, match="the selection is empty"):
+        make()[5:]
+    with pytest.raises(IndexError):
+        make()[[2]]
+
+
+@given(choice_tasks(), st.integers(1, 5), st.booleans())
+def test_batches_hold_every_task_once_and_padding_nowhere(tasks, batch_size, shuffled):
+    plain = as_lists(tasks)
+    seen = []
+    for batch in tasks.batches(batch_size, np.random.default_rng(0) if shuffled else None):
+        assert len(batch.tasks) <= batch_size
+        assert not batch.chosen[~batch.mask].any()
+        assert not batch.x[~batch.mask].any()
+        for row, number in enumerate(batch.tasks):
+            mask = batch.mask[row]
+            assert (batch.x[row][mask].tolist(), batch.chosen[row][mask].tolist()) == plain[number]
+            assert batch.entries[row][mask].tolist() == tasks.entries(number).tolist()
+        seen += batch.tasks.tolist()
+    assert sorted(seen) == list(range(len(tasks)))
+
+
+def test_batches_bring_tasks_of_similar_size_together():
+    sizes = np.array([1, 9, 1, 9, 1, 9])
+    tasks = ChoiceTasks(
+        table=np.zeros((1, 1)),
+        items=np.zeros(sizes.sum(), dtype=int),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]),
+        chosen=np.ones(sizes.sum(), dtype=bool),
+        kind=Kind.SUBSET,
+    )
+    assert sorted(batch.mask.shape for batch in tasks.batches(3)) == [(3, 1), (3, 9)]
+
+
+@given(choice_tasks(), st.data())
+def test_taking_apart_and_putting_together_changes_nothing(tasks, data):
+    cut = data.draw(st.integers(1, max(1, len(tasks) - 1)))
+    parts = [tasks[:cut]] + ([tasks[cut:]] if cut < len(tasks) else [])
+    whole = ChoiceTasks.concatenate(parts)
+    assert whole == tasks
+    assert whole.table is tasks.table
+    copies = [
+        ChoiceTasks(part.table + 0, part.items, part.offsets, part.chosen, part.kind)
+        for part in parts
+    ]
+    assert ChoiceTasks.concatenate(copies) == tasks
+
+
+def test_concatenate_refuses_what_does_not_fit():
+    with pytest.raises(InvalidTasks, match="kind subset, part 0 has singleton"):
+        ChoiceTasks.concatenate([make(), make(kind=Kind.SUBSET)])
+    with pytest.raises(InvalidTasks, match="nothing to concatenate"):
+        ChoiceTasks.concatenate([])
+
+
+@given(choice_tasks())
+def test_equality_is_by_value(tasks):
+    order = np.arange(len(tasks.table))[::-1]
+    relabelled = ChoiceTasks(
+        tasks.table[order], order[tasks.items], tasks.offsets, tasks.chosen, tasks.kind
+    )
+    assert relabelled == tasks
+    changed = ChoiceTasks(tasks.table + 1, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)
+    assert changed != tasks
+    assert tasks != "tasks"
+
+
+@given(choice_tasks())
+def test_reduce_spread_and_order_are_loops_over_tasks(tasks):
+    values = np.random.default_rng(0).integers(0, 4, tasks.n_entries)
+    slices = [slice(a, b) for a, b in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)]
+    assert tasks.reduce(np.add, values).tolist() == [values[s].sum() for s in slices]
+    assert tasks.spread(tasks.sizes).tolist() == [s for s in tasks.sizes for _ in range(s)]
+    expected = [s.start + i for s in slices for i in np.argsort(-values[s], kind="stable")]
+    assert tasks.descending(values).tolist() == expected
