@@ -6,7 +6,13 @@ from typing import Any
 
 from cschoice.registry import Registry, load
 
-LEARNERS: Registry[str] = Registry("learner", {})
+LEARNERS: Registry[str] = Registry(
+    "learner",
+    {
+        "feta": "cschoice.learners.feta:Feta",
+        "fate": "cschoice.learners.fate:Fate",
+    },
+)
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
