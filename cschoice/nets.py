@@ -26,15 +26,15 @@ def floats_at_once(device: torch.device) -> int:
 
 
 def masked_mean(values: Tensor, mask: Mask) -> Tensor:
-    """Average over the objects of each task, (tasks, objects, units) -> (tasks, units).
+    """Average over the objects of each task, (tasks, objects, ...) -> (tasks, ...).
 
     >>> masked_mean(torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[True, True, False]]))
     tensor([[2.]])
     """
     if mask is None:
         return values.mean(1)
-    total = (values * mask.unsqueeze(-1)).sum(1)  # (tasks, units)
-    return total / mask.sum(1, keepdim=True).clamp(min=1)
+    weights = mask / mask.sum(1, keepdim=True)  # (tasks, objects)
+    return (values * weights.view(*mask.shape, *[1] * (values.ndim - 2))).sum(1)  # (tasks, ...)
 
 
 def mean_over_others(sums: Tensor, mask: Mask) -> Tensor:
@@ -167,10 +167,10 @@ class SetEncoder(nn.Module):
         )
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
-        """Map (tasks, objects, inputs) to (tasks, outputs)."""
+        """Map (tasks, objects, ..., inputs) to (tasks, ..., outputs)."""
         for layer, hidden in zip(self.layers, self.hidden, strict=True):
-            x = hidden(layer(x), mask)  # (tasks, objects, inputs) -> (tasks, objects, units)
-        return masked_mean(x, mask)  # (tasks, objects, outputs) -> (tasks, outputs)
+            x = hidden(layer(x), mask)  # (tasks, objects, ..., inputs) -> (..., units)
+        return masked_mean(x, mask)  # (tasks, objects, ..., outputs) -> (tasks, ..., outputs)
 
 
 class ContextMLP(nn.Module):

@@ -11,6 +11,10 @@ LEARNERS: Registry[str] = Registry(
     {
         "feta": "cschoice.learners.feta:Feta",
         "fate": "cschoice.learners.fate:Fate",
+        "feta-linear": "cschoice.learners.feta:FetaLinear",
+        "fate-linear": "cschoice.learners.fate:FateLinear",
+        "sda": "cschoice.learners.sda:Sda",
+        "ranknet": "cschoice.learners.ranknet:RankNet",
     },
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor, nn
 
-from cschoice.learners.networks import TorchLearner, training_space
-from cschoice.nets import ContextMLP, Mask, SetEncoder
+from cschoice.learners.networks import TorchLearner, linear_space, training_space
+from cschoice.nets import ContextMLP, Mask, SetEncoder, linear, masked_mean
 from cschoice.space import Integer
-from cschoice.training import Recipe
 
 
 class FateNet(nn.Module):
@@ -32,6 +32,7 @@ class FateNet(nn.Module):
         return n_objects * self.width
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Fate(TorchLearner):
     """FATE-Net (section FATE-Net architecture)."""
 
@@ -45,43 +46,11 @@ class Fate(TorchLearner):
         **training_space(),
     }
 
-    def __init__(
-        self,
-        n_set_layers: int = 3,
-        n_set_units: int = 128,
-        n_embedding: int = 256,
-        n_layers: int = 3,
-        n_units: int = 128,
-        epochs: int = 60,
-        batch_size: int = 128,
-        learning_rate: float = 3e-3,
-        l2: float = 1e-2,
-        recipe: Recipe = "modern",
-        loss: str | None = None,
-        activation: str | None = None,
-        normalization: str | None = None,
-        drop: float = 0.1,
-        epochs_drop: int = 50,
-        validation_share: float = 0.0,
-        patience: int = 0,
-    ) -> None:
-        self.n_set_layers = n_set_layers
-        self.n_set_units = n_set_units
-        self.n_embedding = n_embedding
-        self.n_layers = n_layers
-        self.n_units = n_units
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.recipe = recipe
-        self.loss = loss
-        self.activation = activation
-        self.normalization = normalization
-        self.drop = drop
-        self.epochs_drop = epochs_drop
-        self.validation_share = validation_share
-        self.patience = patience
+    n_set_layers: int = 3
+    n_set_units: int = 128
+    n_embedding: int = 256
+    n_layers: int = 3
+    n_units: int = 128
 
     def _build(self, n_features: int) -> nn.Module:
         layers = self._layers()
@@ -96,3 +65,36 @@ class Fate(TorchLearner):
             n_features, self.n_embedding, n_units=self.n_units, n_layers=self.n_layers, **layers
         )
         return FateNet(encoder, utility, max(self.n_set_units, self.n_embedding, self.n_units))
+
+
+class FateLinearNet(nn.Module):
+    """FATE with linear φ and U': a linear utility plus one number per task.
+
+    That number moves a threshold, so it matters for subset choice and not for singleton choice.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        super().__init__()
+        self.of_object = linear(n_features, 1, 0.5)
+        self.of_context = linear(n_features, 1, 0.5, bias=False)
+
+    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+        """Map (tasks, objects, features) to utilities (tasks, objects)."""
+        context = masked_mean(self.of_context(x), mask)  # (tasks, 1)
+        utilities: Tensor = self.of_object(x).squeeze(-1) + context  # (tasks, objects)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return the size of the largest activation of one task."""
+        return n_objects
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FateLinear(TorchLearner):
+    """FATE-Linear."""
+
+    name = "fate-linear"
+    search_space: ClassVar = linear_space()
+
+    def _build(self, n_features: int) -> nn.Module:
+        return FateLinearNet(n_features)

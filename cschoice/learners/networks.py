@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,11 @@ def training_space(
         "epochs_drop": Integer(*epochs_drop),
         "drop": Real(0.01, 0.5),
     }
+
+
+def linear_space() -> dict[str, Dimension]:
+    """Return the ranges of the linear models."""
+    return training_space(batch_size=(32, 2048), epochs_drop=(10, 150))
 
 
 class Scaled(nn.Module):
@@ -67,32 +72,31 @@ class Scaled(nn.Module):
         return max(self.network.floats_per_task(n_objects), n_objects * len(self.mean))  # type: ignore[operator]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TorchLearner(Learner):
     """A learner whose utility is a network.
 
-    Subclasses give ``_build``; the fields here are the paper's shared hyperparameters. ``None``
-    for the loss, the activation and the normalization means the recipe's own: cross-entropy,
-    GELU and none for ``modern``; hinge (binary cross-entropy for subset choice), SELU without or
-    ReLU with batch normalization for ``paper``.
+    The fields are the paper's shared hyperparameters; a subclass adds its own and ``_build``.
+    ``None`` for the loss, the activation and the normalization means the recipe's own, see
+    ``_loss_name`` and ``_layers``. ``drop`` and ``epochs_drop`` are for the recipe ``paper``.
     """
 
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    l2: float
-    recipe: training.Recipe
-    loss: str | None
-    activation: str | None
-    normalization: str | None
-    drop: float
-    epochs_drop: int
-    validation_share: float
-    patience: int
+    epochs: int = 40
+    batch_size: int = 128
+    learning_rate: float = 3e-3
+    l2: float = 1e-2
+    recipe: training.Recipe = "modern"
+    loss: str | None = None
+    activation: str | None = None
+    normalization: str | None = None
+    drop: float = 0.1
+    epochs_drop: int = 50
+    validation_share: float = 0.0
+    patience: int = 0
 
-    default_activation: ClassVar[str] = "gelu"
-    network_: Scaled
-    log_: training.TrainingLog
-    on_epoch: ClassVar[Callable[[dict[str, float]], None] | None] = None
+    network_: Scaled = field(init=False)
+    log_: training.TrainingLog = field(init=False)
+    on_epoch: ClassVar[training.OnEpoch | None] = None  # set it to follow the training
 
     @abstractmethod
     def _build(self, n_features: int) -> nn.Module:
@@ -137,9 +141,12 @@ class TorchLearner(Learner):
         return "hinge" if self.recipe == "paper" else "cross-entropy"
 
     def _layers(self) -> dict[str, Any]:
-        """Return activation and normalization as the blocks in ``nets`` take them."""
+        """Return activation and normalization as the blocks in ``nets`` take them.
+
+        ``paper``: SELU, or ReLU and then batch normalization with it.
+        """
         paper = self.recipe == "paper"
-        activation = self.activation or ("selu" if paper else self.default_activation)
+        activation = self.activation or ("selu" if paper else "gelu")
         if activation not in ACTIVATIONS:
             allowed = ", ".join(ACTIVATIONS)
             raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
