@@ -81,10 +81,13 @@ class MaskedBatchNorm(nn.BatchNorm1d):
         return torch.zeros_like(values).masked_scatter(present.unsqueeze(-1), rows)
 
 
-def linear(n_inputs: int, n_outputs: int, gain: float, *, fan_in: int = 0, bias: bool = True) -> nn.Linear:
-    """Return a dense layer with variance-preserving weights (He et al., Glorot and Bengio)."""
+def linear(n_inputs: int, n_outputs: int, gain: float, *, bias: bool = True) -> nn.Linear:
+    """Return a dense layer with variance-preserving weights (He et al., Glorot and Bengio).
+
+    Gain 0 starts at zero, as a model without hidden layers can.
+    """
     layer = nn.Linear(n_inputs, n_outputs, bias=bias)
-    nn.init.normal_(layer.weight, std=(gain / (fan_in or n_inputs)) ** 0.5)
+    nn.init.normal_(layer.weight, std=(gain / n_inputs) ** 0.5)
     if bias:
         nn.init.zeros_(layer.bias)
     return layer

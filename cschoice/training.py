@@ -29,7 +29,10 @@ class Network(Protocol):
     """A module from padded tasks to utilities, that knows how large its activations are."""
 
     def __call__(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Map (tasks, objects, features) to utilities (tasks, objects)."""
+        """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
+
+    def scaled(self, table: Tensor) -> Tensor:
+        """Return the items (items, features) as the network wants them."""
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return the size of the largest activation of one task."""
@@ -75,13 +78,20 @@ class Batch(NamedTuple):
 
 
 class TaskTensors:
-    """Choice tasks on a device: the item table and item numbers go there once."""
+    """Choice tasks on a device: the item table and item numbers go there once.
 
-    def __init__(self, tasks: ChoiceTasks, device: torch.device) -> None:
+    So does the scaling: once per item, not once per use.
+    """
+
+    def __init__(self, tasks: ChoiceTasks, network: Any) -> None:
         self.sizes = tasks.sizes
-        self.device = device
-        self._table = _to_device(tasks.table, device)
-        self._items = _to_device(tasks.items, device)
+        self.device = device = next(network.parameters()).device
+        table, items = tasks.table, tasks.items
+        if len(table) > len(items):  # a small slice of many items
+            table, items = tasks.features, np.arange(len(items))
+        with torch.no_grad():
+            self._table = network.scaled(_to_device(table, device))
+        self._items = _to_device(items, device)
         self._starts = _to_device(tasks.offsets[:-1], device)
         self._sizes = _to_device(self.sizes, device)
         self._chosen = _to_device(tasks.chosen, device)
@@ -149,7 +159,7 @@ def train(
     so the piece changes time and memory and nothing else. The loss stays on the device until
     the end of the epoch: nothing waits for it.
     """
-    data = TaskTensors(tasks, next(network.parameters()).device)
+    data = TaskTensors(tasks, network)
     rng = np.random.default_rng(seed)
     training, held_out = _hold_out(tasks, plan, seed)
     optimizer = _optimizer(network, plan)
@@ -222,12 +232,11 @@ def mean_loss(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskL
 @torch.inference_mode()
 def predict(network: Any, tasks: ChoiceTasks) -> NDArray[np.float32]:
     """Return one utility per entry, computed in pieces that fit the cache."""
-    device = next(network.parameters()).device
-    data = TaskTensors(tasks, device)
-    utilities = torch.empty(tasks.n_entries, device=device)
+    data = TaskTensors(tasks, network)
+    utilities = torch.empty(tasks.n_entries, device=data.device)
     network.eval()
-    with _fast_products(device):
-        for piece in data.pieces(np.arange(len(tasks)), network, floats_at_once(device)):
+    with _fast_products(data.device):
+        for piece in data.pieces(np.arange(len(tasks)), network, floats_at_once(data.device)):
             batch = data.batch(piece)
             values = network(batch.x, batch.mask)  # (tasks, objects)
             if batch.mask is None:

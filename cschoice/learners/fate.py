@@ -75,8 +75,8 @@ class FateLinearNet(nn.Module):
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
-        self.of_object = linear(n_features, 1, 0.5)
-        self.of_context = linear(n_features, 1, 0.5, bias=False)
+        self.of_object = linear(n_features, 1, 0.0)
+        self.of_context = linear(n_features, 1, 0.0, bias=False)
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -95,6 +95,8 @@ class FateLinear(TorchLearner):
 
     name = "fate-linear"
     search_space: ClassVar = linear_space()
+
+    learning_rate: float = 3e-2
 
     def _build(self, n_features: int) -> nn.Module:
         return FateLinearNet(n_features)

@@ -73,9 +73,9 @@ class FetaLinearNet(nn.Module):
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
-        self.inherent = linear(n_features, 1, 1.0)
-        self.of_first = linear(n_features, 1, 0.5, bias=False)
-        self.of_second = linear(n_features, 1, 0.5, bias=False)
+        self.inherent = linear(n_features, 1, 0.0)
+        self.of_first = linear(n_features, 1, 0.0, bias=False)
+        self.of_second = linear(n_features, 1, 0.0, bias=False)
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -99,6 +99,8 @@ class FetaLinear(TorchLearner):
 
     name = "feta-linear"
     search_space: ClassVar = linear_space()
+
+    learning_rate: float = 3e-2
 
     def _build(self, n_features: int) -> nn.Module:
         return FetaLinearNet(n_features)

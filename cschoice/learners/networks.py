@@ -42,29 +42,34 @@ def linear_space() -> dict[str, Dimension]:
 
 
 class Scaled(nn.Module):
-    """A network behind inputs with mean 0 and variance 1 on the training tasks."""
+    """A network and the scale on which it wants its inputs: mean 0, variance 1 in training."""
 
     mean: Tensor
-    scale: Tensor
+    inverse: Tensor
 
     def __init__(self, network: nn.Module, n_features: int) -> None:
         super().__init__()
         self.network = network
         self.register_buffer("mean", torch.zeros(n_features))
-        self.register_buffer("scale", torch.ones(n_features))
+        self.register_buffer("inverse", torch.ones(n_features))
 
     def adapt(self, tasks: ChoiceTasks) -> None:
         """Take the scale of these tasks; a constant feature keeps its own."""
-        weight = np.bincount(tasks.items, minlength=len(tasks.table)) / tasks.n_entries
-        mean = weight @ tasks.table  # an item counts as often as it occurs
-        deviation = np.sqrt(np.maximum(weight @ np.square(tasks.table - mean.astype(np.float32)), 0))
+        weight = np.bincount(tasks.items, minlength=len(tasks.table)).astype(np.float32)
+        weight /= tasks.n_entries  # an item counts as often as it occurs
+        mean = weight @ tasks.table
+        deviation = np.sqrt(weight @ np.square(tasks.table - mean))
         deviation[deviation < 1e-6 * np.maximum(1, np.abs(mean))] = 1
         self.mean.copy_(torch.from_numpy(mean))
-        self.scale.copy_(torch.from_numpy(1 / deviation))
+        self.inverse.copy_(torch.from_numpy(1 / deviation))
+
+    def scaled(self, table: Tensor) -> Tensor:
+        """Return the items (items, features) as ``forward`` wants them."""
+        return (table - self.mean) * self.inverse
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Map (tasks, objects, features) to utilities (tasks, objects)."""
-        utilities: Tensor = self.network((x - self.mean) * self.scale, mask)
+        """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
+        utilities: Tensor = self.network(x, mask)
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
