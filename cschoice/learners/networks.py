@@ -55,10 +55,14 @@ class Scaled(nn.Module):
 
     def adapt(self, tasks: ChoiceTasks) -> None:
         """Take the scale of these tasks; a constant feature keeps its own."""
-        weight = np.bincount(tasks.items, minlength=len(tasks.table)).astype(np.float32)
-        weight /= tasks.n_entries  # an item counts as often as it occurs
-        mean = weight @ tasks.table
-        deviation = np.sqrt(weight @ np.square(tasks.table - mean))
+        counts = np.bincount(tasks.items, minlength=len(tasks.table))
+        used = tasks.table[counts > 0]
+        weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
+        mean = weight @ used  # an item counts as often as it occurs
+        used = used - mean
+        largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
+        used /= largest  # squares of large numbers would overflow
+        deviation = largest * np.sqrt(weight @ np.square(used))
         deviation[deviation < 1e-6 * np.maximum(1, np.abs(mean))] = 1
         self.mean.copy_(torch.from_numpy(mean))
         self.inverse.copy_(torch.from_numpy(1 / deviation))
@@ -102,6 +106,7 @@ class TorchLearner(Learner):
     network_: Scaled = field(init=False)
     log_: training.TrainingLog = field(init=False)
     on_epoch: ClassVar[training.OnEpoch | None] = None  # set it to follow the training
+    modern_activation: ClassVar[str] = "gelu"
 
     @abstractmethod
     def _build(self, n_features: int) -> nn.Module:
@@ -151,7 +156,7 @@ class TorchLearner(Learner):
         ``paper``: SELU, or ReLU and then batch normalization with it.
         """
         paper = self.recipe == "paper"
-        activation = self.activation or ("selu" if paper else "gelu")
+        activation = self.activation or ("selu" if paper else self.modern_activation)
         if activation not in ACTIVATIONS:
             allowed = ", ".join(ACTIVATIONS)
             raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
