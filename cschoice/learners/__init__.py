@@ -6,7 +6,17 @@ from typing import Any
 
 from cschoice.registry import Registry, load
 
-LEARNERS: Registry[str] = Registry("learner", {})
+LEARNERS: Registry[str] = Registry(
+    "learner",
+    {
+        "feta": "cschoice.learners.feta:Feta",
+        "fate": "cschoice.learners.fate:Fate",
+        "feta-linear": "cschoice.learners.feta:FetaLinear",
+        "fate-linear": "cschoice.learners.fate:FateLinear",
+        "sda": "cschoice.learners.sda:Sda",
+        "ranknet": "cschoice.learners.ranknet:RankNet",
+    },
+)
 
 
 def make_learner(name: str, **parameters: Any) -> Any:

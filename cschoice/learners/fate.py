@@ -1,0 +1,103 @@
+"""FATE: first aggregate the objects of a task, then evaluate each of them (section FATE)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from cschoice.learners.networks import TorchLearner, linear_space, training_space
+from cschoice.nets import ContextMLP, Mask, SetEncoder, linear, masked_mean
+from cschoice.space import Integer
+
+
+class FateNet(nn.Module):
+    """U(x, Q) = U'(x, mean of φ(y) over all objects y) (eq. NEW_FATE_def)."""
+
+    def __init__(self, encoder: SetEncoder, utility: ContextMLP, width: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.utility = utility
+        self.width = width
+
+    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+        """Map (tasks, objects, features) to utilities (tasks, objects)."""
+        context = self.encoder(x, mask)  # (tasks, embedding)
+        utilities: Tensor = self.utility(x, context, mask)  # (tasks, objects)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return the size of the largest activation of one task."""
+        return n_objects * self.width
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Fate(TorchLearner):
+    """FATE-Net (section FATE-Net architecture)."""
+
+    name = "fate"
+    search_space: ClassVar = {
+        "n_set_layers": Integer(1, 20),
+        "n_set_units": Integer(4, 1024, log=True),
+        "n_embedding": Integer(4, 1024, log=True),
+        "n_layers": Integer(1, 20),
+        "n_units": Integer(4, 1024, log=True),
+        **training_space(),
+    }
+
+    n_set_layers: int = 3
+    n_set_units: int = 128
+    n_embedding: int = 256
+    n_layers: int = 3
+    n_units: int = 128
+    epochs: int = 60
+
+    def _build(self, n_features: int) -> nn.Module:
+        layers = self._layers()
+        encoder = SetEncoder(
+            n_features,
+            self.n_embedding,
+            n_units=self.n_set_units,
+            n_layers=self.n_set_layers,
+            **layers,
+        )
+        utility = ContextMLP(
+            n_features, self.n_embedding, n_units=self.n_units, n_layers=self.n_layers, **layers
+        )
+        return FateNet(encoder, utility, max(self.n_set_units, self.n_embedding, self.n_units))
+
+
+class FateLinearNet(nn.Module):
+    """FATE with linear φ and U': a linear utility plus one number per task.
+
+    That number moves a threshold, so it matters for subset choice and not for singleton choice.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        super().__init__()
+        self.of_object = linear(n_features, 1, 0.0)
+        self.of_context = linear(n_features, 1, 0.0, bias=False)
+
+    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+        """Map (tasks, objects, features) to utilities (tasks, objects)."""
+        context = masked_mean(self.of_context(x), mask)  # (tasks, 1)
+        utilities: Tensor = self.of_object(x).squeeze(-1) + context  # (tasks, objects)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return the size of the largest activation of one task."""
+        return n_objects
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FateLinear(TorchLearner):
+    """FATE-Linear."""
+
+    name = "fate-linear"
+    search_space: ClassVar = linear_space()
+
+    learning_rate: float = 3e-2
+
+    def _build(self, n_features: int) -> nn.Module:
+        return FateLinearNet(n_features)

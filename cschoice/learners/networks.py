@@ -1,0 +1,182 @@
+"""What all network learners share: hyperparameters, scaled inputs, fitting, prediction, state."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import torch  # noqa: TID253 - learners are loaded on demand
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from cschoice import training
+from cschoice.errors import InvalidFile, InvalidParameter
+from cschoice.learners.base import Arrays, Learner
+from cschoice.losses import loss_for
+from cschoice.pairs import ACTIVATIONS
+from cschoice.space import Dimension, Integer, Real
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+def training_space(
+    *,
+    learning_rate: tuple[float, float] = (1e-5, 1e-1),
+    batch_size: tuple[int, int] = (32, 4096),
+    epochs_drop: tuple[int, int] = (50, 250),
+) -> dict[str, Dimension]:
+    """Return the ranges that networks share (table of ranges of the paper)."""
+    return {
+        "l2": Real(1e-10, 1e-1),
+        "learning_rate": Real(*learning_rate),
+        "batch_size": Integer(*batch_size, log=True),
+        "epochs_drop": Integer(*epochs_drop),
+        "drop": Real(0.01, 0.5),
+    }
+
+
+def linear_space() -> dict[str, Dimension]:
+    """Return the ranges of the linear models."""
+    return training_space(batch_size=(32, 2048), epochs_drop=(10, 150))
+
+
+class Scaled(nn.Module):
+    """A network and the scale on which it wants its inputs: mean 0, variance 1 in training."""
+
+    mean: Tensor
+    inverse: Tensor
+
+    def __init__(self, network: nn.Module, n_features: int) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("mean", torch.zeros(n_features))
+        self.register_buffer("inverse", torch.ones(n_features))
+
+    def adapt(self, tasks: ChoiceTasks) -> None:
+        """Take the scale of these tasks; a constant feature keeps its own."""
+        counts = np.bincount(tasks.items, minlength=len(tasks.table))
+        used = tasks.table[counts > 0]
+        weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
+        mean = weight @ used  # an item counts as often as it occurs
+        used = used - mean
+        largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
+        used /= largest  # squares of large numbers would overflow
+        deviation = largest * np.sqrt(weight @ np.square(used))
+        deviation[deviation < 1e-6 * np.maximum(1, np.abs(mean))] = 1
+        self.mean.copy_(torch.from_numpy(mean))
+        self.inverse.copy_(torch.from_numpy(1 / deviation))
+
+    def scaled(self, table: Tensor) -> Tensor:
+        """Return the items (items, features) as ``forward`` wants them."""
+        return (table - self.mean) * self.inverse
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
+        utilities: Tensor = self.network(x, mask)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return the size of the largest activation of one task."""
+        return max(self.network.floats_per_task(n_objects), n_objects * len(self.mean))  # type: ignore[operator]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TorchLearner(Learner):
+    """A learner whose utility is a network.
+
+    The fields are the paper's shared hyperparameters; a subclass adds its own and ``_build``.
+    ``None`` for the loss, the activation and the normalization means the recipe's own, see
+    ``_loss_name`` and ``_layers``. ``drop`` and ``epochs_drop`` are for the recipe ``paper``.
+    """
+
+    epochs: int = 40
+    batch_size: int = 128
+    learning_rate: float = 3e-3
+    l2: float = 1e-2
+    recipe: training.Recipe = "modern"
+    loss: str | None = None
+    activation: str | None = None
+    normalization: str | None = None
+    drop: float = 0.1
+    epochs_drop: int = 50
+    validation_share: float = 0.0
+    patience: int = 0
+
+    network_: Scaled = field(init=False)
+    log_: training.TrainingLog = field(init=False)
+    on_epoch: ClassVar[training.OnEpoch | None] = None  # set it to follow the training
+    modern_activation: ClassVar[str] = "gelu"
+
+    @abstractmethod
+    def _build(self, n_features: int) -> nn.Module:
+        """Return the network, (tasks, objects, features) and mask -> (tasks, objects)."""
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
+        loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
+        where = training.device_named(device)
+        self.network_ = self._new_network(seed)
+        self.network_.adapt(tasks)
+        self.network_.to(where)
+        self.log_ = training.train(
+            self.network_, tasks, loss, self._plan(), seed=seed, on_epoch=self.on_epoch
+        )
+
+    def _new_network(self, seed: int) -> Scaled:
+        with torch.random.fork_rng(devices=[]):  # nobody else's random numbers change
+            torch.manual_seed(seed)
+            return Scaled(self._build(self.n_features_in_), self.n_features_in_)
+
+    def _plan(self) -> training.TrainingPlan:
+        if self.recipe not in ("modern", "paper"):
+            raise InvalidParameter(f"recipe must be modern or paper, got {self.recipe!r}")
+        return training.TrainingPlan(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            l2=self.l2,
+            recipe=self.recipe,
+            drop=self.drop,
+            epochs_drop=self.epochs_drop,
+            validation_share=self.validation_share,
+            patience=self.patience,
+            clip=0.0 if self.recipe == "paper" else 1.0,
+        )
+
+    def _loss_name(self, kind: Kind) -> str:
+        if self.loss is not None:
+            return self.loss
+        if kind is Kind.SUBSET:
+            return "binary-cross-entropy"
+        return "hinge" if self.recipe == "paper" else "cross-entropy"
+
+    def _layers(self) -> dict[str, Any]:
+        """Return activation and normalization as the blocks in ``nets`` take them.
+
+        ``paper``: SELU, or ReLU and then batch normalization with it.
+        """
+        paper = self.recipe == "paper"
+        activation = self.activation or ("selu" if paper else self.modern_activation)
+        if activation not in ACTIVATIONS:
+            allowed = ", ".join(ACTIVATIONS)
+            raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
+        normalization = self.normalization or ("batch" if paper and activation == "relu" else "none")
+        if normalization not in ("none", "batch"):
+            raise InvalidParameter(f"normalization must be none or batch, got {normalization!r}")
+        return {"activation": activation, "normalization": normalization}
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
+        return training.predict(self.network_, tasks)
+
+    def _state(self) -> Arrays:
+        return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
+
+    def _set_state(self, arrays: Arrays) -> None:
+        network = self._new_network(seed=0)
+        expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+        got = {name: value.shape for name, value in arrays.items()}
+        if expected != got:
+            wrong = sorted(set(expected.items()) ^ set(got.items()))
+            raise InvalidFile(f"these arrays do not fit a {self.name} of these parameters: {wrong}")
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+        self.network_ = network.eval()

@@ -1,0 +1,53 @@
+"""RankNet: a context-free utility, learned from pairs (chosen, not chosen)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from cschoice.learners.networks import TorchLearner, training_space
+from cschoice.nets import MLP, Mask
+from cschoice.space import Integer
+from cschoice.tasks import Kind
+
+
+class PointwiseNet(nn.Module):
+    """U(x): each object by itself."""
+
+    def __init__(self, network: MLP, width: int) -> None:
+        super().__init__()
+        self.network = network
+        self.width = width
+
+    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+        """Map (tasks, objects, features) to utilities (tasks, objects)."""
+        utilities: Tensor = self.network(x, mask).squeeze(-1)  # (tasks, objects)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return the size of the largest activation of one task."""
+        return n_objects * self.width
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankNet(TorchLearner):
+    """RankNet (Burges et al.): the objects of a task go through once, pairs form in the loss."""
+
+    name = "ranknet"
+    search_space: ClassVar = {
+        "n_layers": Integer(1, 20),
+        "n_units": Integer(4, 1024, log=True),
+        **training_space(learning_rate=(1e-5, 1e-2), batch_size=(64, 8192)),
+    }
+
+    n_layers: int = 3
+    n_units: int = 64
+
+    def _build(self, n_features: int) -> nn.Module:
+        shape = {"n_units": self.n_units, "n_layers": self.n_layers}
+        return PointwiseNet(MLP(n_features, 1, **shape, **self._layers()), self.n_units)
+
+    def _loss_name(self, kind: Kind) -> str:
+        return self.loss or "pairwise-logistic"

@@ -1,0 +1,91 @@
+"""Losses on the utilities of padded tasks; each returns one number per task.
+
+``utilities`` and ``chosen`` are (tasks, objects); ``mask`` is True at objects, or None if there
+is no padding. What stands at padding has no influence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch  # noqa: TID253 - only learners of this kind load this module
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812, TID253
+
+from cschoice.errors import InvalidParameter
+from cschoice.registry import Registry
+from cschoice.tasks import Kind
+
+Mask = Tensor | None
+_LEAST = -1e30  # finite, so that a gradient through it is zero and not NaN
+
+
+def binary_cross_entropy(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
+    """Return the negative log-likelihood of independent choices (eq. loglosschoice).
+
+    Averaged over the objects of a task, where the paper sums: tasks of any size weigh the same.
+    """
+    each = F.softplus(utilities) - utilities * chosen  # (tasks, objects)
+    if mask is None:
+        return each.mean(1)
+    return (each * mask).sum(1) / mask.sum(1)
+
+
+def cross_entropy(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
+    """Return the negative log-likelihood of the softmax (eq. loglosssingletonchoice)."""
+    return _hide(utilities, mask).logsumexp(1) - (utilities * chosen).sum(1)
+
+
+def hinge(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
+    """Return how far the best other object comes within 1 of the chosen (eq. categoricalhinge).
+
+    A set of one object has no other and no loss.
+    """
+    others = _hide(utilities.masked_fill(chosen, _LEAST), mask).amax(1)  # (tasks,)
+    return F.relu(1 + others - (utilities * chosen).sum(1))
+
+
+def pairwise_logistic(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
+    """Return the logistic loss of (chosen, not chosen) pairs, averaged over them (RankNet).
+
+    Each object was evaluated once; only differences are formed here. Only chosen objects are
+    given a row of pairs: on pareto2d one in seven.
+    """
+    rejected = ~chosen if mask is None else ~chosen & mask  # (tasks, objects)
+    task, position = chosen.nonzero(as_tuple=True)  # (chosen,)
+    margins = utilities[task, position].unsqueeze(1) - utilities[task]  # (chosen, objects)
+    each = (F.softplus(-margins) * rejected[task]).sum(1)  # (chosen,)
+    n_pairs = chosen.sum(1) * rejected.sum(1)  # (tasks,)
+    return torch.zeros_like(utilities[:, 0]).index_add(0, task, each) / n_pairs.clamp(min=1)
+
+
+def _hide(utilities: Tensor, mask: Mask) -> Tensor:
+    return utilities if mask is None else utilities.masked_fill(~mask, _LEAST)
+
+
+class Loss(NamedTuple):
+    """A loss and the kinds of choice that it is defined for."""
+
+    compute: Callable[[Tensor, Tensor, Mask], Tensor]
+    kinds: frozenset[Kind]
+
+
+LOSSES: Registry[Loss] = Registry(
+    "loss",
+    {
+        "binary-cross-entropy": Loss(binary_cross_entropy, frozenset(Kind)),
+        "cross-entropy": Loss(cross_entropy, frozenset({Kind.SINGLETON})),
+        "hinge": Loss(hinge, frozenset({Kind.SINGLETON})),
+        "pairwise-logistic": Loss(pairwise_logistic, frozenset(Kind)),
+    },
+)
+
+
+def loss_for(name: str, kind: Kind) -> Callable[[Tensor, Tensor, Mask], Tensor]:
+    """Return the loss of that name, which must be one for this kind of choice."""
+    loss = LOSSES[name]
+    if kind not in loss.kinds:
+        allowed = ", ".join(known for known in LOSSES if kind in LOSSES[known].kinds)
+        raise InvalidParameter(f"loss {name} is not for {kind} choice, allowed: {allowed}")
+    return loss.compute

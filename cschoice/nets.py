@@ -1,0 +1,257 @@
+"""The building blocks of the networks: masked means, dense layers, pair and set encoders.
+
+A mask is (tasks, objects), True where there is an object; ``None`` means that there is no
+padding. Whatever stands at padding, no number at a real object depends on it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch  # noqa: TID253 - only learners of this kind load this module
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812, TID253
+
+from cschoice.pairs import ACTIVATIONS, PairSums, Workspace
+
+Mask = Tensor | None
+Normalization = Literal["none", "batch"]
+
+FLOATS_AT_ONCE = {"cpu": 2**20, "other": 2**26}  # one activation: near the cache, or 256 MB
+
+
+def floats_at_once(device: torch.device) -> int:
+    """Return how many numbers one activation should have at most on this device."""
+    return FLOATS_AT_ONCE["cpu" if device.type == "cpu" else "other"]
+
+
+def masked_mean(values: Tensor, mask: Mask) -> Tensor:
+    """Average over the objects of each task, (tasks, objects, ...) -> (tasks, ...).
+
+    >>> masked_mean(torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[True, True, False]]))
+    tensor([[2.]])
+    """
+    if mask is None:
+        return values.mean(1)
+    weights = mask / mask.sum(1, keepdim=True)  # (tasks, objects)
+    return (values * weights.view(*mask.shape, *[1] * (values.ndim - 2))).sum(1)  # (tasks, ...)
+
+
+def mean_over_others(sums: Tensor, mask: Mask) -> Tensor:
+    """Divide sums over the other objects by their number; a set of one object has none."""
+    if mask is None:
+        return sums / max(sums.shape[1] - 1, 1)
+    n_others = (mask.sum(1) - 1).clamp(min=1)  # (tasks,)
+    return sums / n_others[:, None, None]
+
+
+def sums_over_others(pairs: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
+    """Sum values of pairs over the second and over the first object, (x, x) and padding left out.
+
+    (tasks, objects, objects, units) -> twice (tasks, objects, units).
+    """
+    pairs = pairs * other_pairs(pairs.shape[1], mask, pairs.device).unsqueeze(-1)
+    return pairs.sum(2), pairs.sum(1)
+
+
+def other_pairs(n_objects: int, mask: Mask, device: torch.device) -> Tensor:
+    """Return which pairs are of two different real objects, (tasks or 1, objects, objects)."""
+    different = ~torch.eye(n_objects, dtype=torch.bool, device=device).unsqueeze(0)
+    return different if mask is None else different & mask.unsqueeze(2) & mask.unsqueeze(1)
+
+
+class MaskedBatchNorm(nn.BatchNorm1d):
+    """Batch normalization whose statistics are those of real objects (or pairs) only.
+
+    It needs the whole batch at once: batches cut into pieces would be normalized by the piece.
+    Training therefore does not cut the batches of networks that have it, and their memory grows
+    with the batch.
+    """
+
+    def forward(self, values: Tensor, present: Mask = None) -> Tensor:
+        """Normalize (..., units) where ``present`` (...); zero elsewhere."""
+        rows = values.flatten(0, -2) if present is None else values[present]  # (present, units)
+        if self.training and len(rows) > 1:
+            rows = super().forward(rows)
+        else:  # one row has no variance
+            statistics = self.running_mean, self.running_var
+            rows = F.batch_norm(rows, *statistics, self.weight, self.bias, eps=self.eps)
+        if present is None:
+            return rows.view_as(values)
+        return torch.zeros_like(values).masked_scatter(present.unsqueeze(-1), rows)
+
+
+def linear(n_inputs: int, n_outputs: int, gain: float, *, bias: bool = True) -> nn.Linear:
+    """Return a dense layer with variance-preserving weights (He et al., Glorot and Bengio).
+
+    Gain 0 starts at zero, as a model without hidden layers can.
+    """
+    layer = nn.Linear(n_inputs, n_outputs, bias=bias)
+    nn.init.normal_(layer.weight, std=(gain / n_inputs) ** 0.5)
+    if bias:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+class Hidden(nn.Module):
+    """From the sums of a first layer to the units of the last hidden layer."""
+
+    def __init__(
+        self, n_units: int, n_layers: int, activation: str, normalization: Normalization
+    ) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[activation]
+        gain = self.activation.gain
+        self.layers = nn.ModuleList(linear(n_units, n_units, gain) for _ in range(n_layers - 1))
+        normalized = normalization == "batch"
+        self.norms = nn.ModuleList(MaskedBatchNorm(n_units) for _ in range(n_layers * normalized))
+
+    def forward(self, z: Tensor, present: Mask = None) -> Tensor:
+        """Map (..., units) to (..., units)."""
+        h = self._activate(z, 0, present)
+        for number, layer in enumerate(self.layers, start=1):
+            h = self._activate(layer(h), number, present)
+        return h
+
+    def _activate(self, z: Tensor, number: int, present: Mask) -> Tensor:
+        return self.activation.apply(self.norms[number](z, present) if self.norms else z)
+
+
+class MLP(nn.Module):
+    """A dense network on each object by itself."""
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_outputs: int,
+        *,
+        n_units: int,
+        n_layers: int,
+        activation: str,
+        normalization: Normalization = "none",
+    ) -> None:
+        super().__init__()
+        self.first = linear(n_inputs, n_units, ACTIVATIONS[activation].gain)
+        self.hidden = Hidden(n_units, n_layers, activation, normalization)
+        self.last = linear(n_units, n_outputs, 1.0)
+
+    def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
+        """Map (..., inputs) to (..., outputs)."""
+        h = self.hidden(self.first(x), mask)  # (..., inputs) -> (..., units)
+        outputs: Tensor = self.last(h)  # (..., units) -> (..., outputs)
+        return outputs
+
+
+class SetEncoder(nn.Module):
+    """The representative of a task: the mean of its embedded objects (eq. NEW_FATE_def).
+
+    The embedding's last layer is not linear: the mean and the layer behind it are, and three
+    linear maps in a row are one.
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_outputs: int,
+        *,
+        n_units: int,
+        n_layers: int,
+        activation: str,
+        normalization: Normalization = "none",
+    ) -> None:
+        super().__init__()
+        widths = [n_inputs, *[n_units] * (n_layers - 1), n_outputs]
+        gain = ACTIVATIONS[activation].gain
+        self.layers = nn.ModuleList(
+            linear(below, above, gain) for below, above in zip(widths, widths[1:], strict=False)
+        )
+        self.hidden = nn.ModuleList(
+            Hidden(width, 1, activation, normalization) for width in widths[1:]
+        )
+
+    def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
+        """Map (tasks, objects, ..., inputs) to (tasks, ..., outputs)."""
+        for layer, hidden in zip(self.layers, self.hidden, strict=True):
+            x = hidden(layer(x), mask)  # (tasks, objects, ..., inputs) -> (..., units)
+        return masked_mean(x, mask)  # (tasks, objects, ..., outputs) -> (tasks, ..., outputs)
+
+
+class ContextMLP(nn.Module):
+    """A dense network on an object and its context: ``W [x; c] = A x + B c`` is split.
+
+    The context is the same for all objects of a task, so its half is computed once per task.
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_context: int,
+        *,
+        n_units: int,
+        n_layers: int,
+        activation: str,
+        normalization: Normalization = "none",
+    ) -> None:
+        super().__init__()
+        gain = ACTIVATIONS[activation].gain
+        self.of_object = linear(n_inputs, n_units, gain / 2)
+        self.of_context = linear(n_context, n_units, gain / 2, bias=False)
+        self.hidden = Hidden(n_units, n_layers, activation, normalization)
+        self.last = linear(n_units, 1, 1.0)
+
+    def forward(self, x: Tensor, context: Tensor, mask: Mask = None) -> Tensor:
+        """Map (tasks, objects, inputs) and (tasks, context) to utilities (tasks, objects)."""
+        z = self.of_object(x) + self.of_context(context).unsqueeze(1)  # (tasks, objects, units)
+        h = self.hidden(z, mask)
+        utilities: Tensor = self.last(h).squeeze(-1)  # -> (tasks, objects)
+        return utilities
+
+
+class PairEncoder(nn.Module):
+    """Hidden units of all pairs (x, y) of a task, averaged over y ≠ x (eq. fetapair).
+
+    Weights are mirrored (CmpNN): what a pair's swapped order gives is the other half of its
+    hidden layer, so one evaluation serves both objects. Returns for each object both halves,
+    the mean of h(x, y) and the mean of h(y, x).
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        *,
+        n_units: int,
+        n_layers: int,
+        activation: str,
+        normalization: Normalization = "none",
+    ) -> None:
+        super().__init__()
+        gain = ACTIVATIONS[activation].gain
+        self.of_first = linear(n_inputs, n_units, gain / 2)
+        self.of_second = linear(n_inputs, n_units, gain / 2, bias=False)
+        self.hidden = Hidden(n_units, n_layers, activation, normalization)
+        self.workspace = Workspace()
+
+    def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
+        """Map (tasks, objects, inputs) to (tasks, objects, 2 · units)."""
+        left, right = self.of_first(x), self.of_second(x)  # (tasks, objects, units)
+        as_first, as_second = self._sums(left, right, mask)  # (tasks, objects, units)
+        both = torch.cat([as_first, as_second], dim=-1)  # (tasks, objects, 2 · units)
+        return mean_over_others(both, mask)
+
+    def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
+        if not self.hidden.norms:
+            layers = self.hidden.layers
+            sums: tuple[Tensor, Tensor] = PairSums.apply(
+                left,
+                right,
+                mask,
+                self.hidden.activation,
+                floats_at_once(left.device),
+                self.workspace,
+                *(parameter for layer in layers for parameter in (layer.weight, layer.bias)),
+            )
+            return sums
+        present = other_pairs(left.shape[1], mask, left.device)
+        pairs = left.unsqueeze(2) + right.unsqueeze(1)  # (tasks, objects, objects, units)
+        h = self.hidden(pairs, present.expand(pairs.shape[:-1]))
+        return sums_over_others(h, mask)
