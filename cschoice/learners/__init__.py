@@ -6,7 +6,18 @@ from typing import Any
 
 from cschoice.registry import Registry, load
 
-LEARNERS: Registry[str] = Registry("learner", {})
+LEARNERS: Registry[str] = Registry(
+    "learner",
+    {
+        "mnl": "cschoice.learners.mnl:MultinomialLogit",
+        "nl": "cschoice.learners.nested:NestedLogit",
+        "gnl": "cschoice.learners.nested:GeneralizedNestedLogit",
+        "mixed-logit": "cschoice.learners.mixed:MixedLogit",
+        "pairwise-svm": "cschoice.learners.svm:PairwiseSVM",
+        "all-positive": "cschoice.learners.baselines:AllPositive",
+        "random": "cschoice.learners.baselines:RandomUtility",
+    },
+)
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
