@@ -20,6 +20,7 @@ from cschoice.tasks import ChoiceTasks, Kind
 Values = NDArray[Any]  # float64, or complex128 where a derivative is taken by a complex step
 
 _BLOCK_ENTRIES = 16_384
+_CONVERTED_AT_ONCE = 1_000_000  # features, from single to double precision
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,16 @@ class TaskLayout:
         )
         deviation = np.sqrt(variance / self.n_entries)
         return mean, np.where(deviation > 1e-7 * np.abs(mean), deviation, 1.0)
+
+
+def linear_utilities(tasks: ChoiceTasks, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the linear function of each entry; of a shared table, item by item."""
+    shared = len(tasks.table) < tasks.n_entries
+    rows = tasks.table if shared else tasks.features
+    step = max(1, _CONVERTED_AT_ONCE // max(1, tasks.n_features))
+    parts = [rows[start : start + step] @ weights for start in range(0, len(rows), step)]
+    values: NDArray[np.float64] = np.concatenate(parts)
+    return values[tasks.items] if shared else values
 
 
 def _columns(

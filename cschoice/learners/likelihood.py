@@ -47,8 +47,8 @@ class LogitLearner(Learner):
         """Return the negative log-likelihood and its gradient; complex parameters are allowed."""
 
     @abstractmethod
-    def _data(self, tasks: ChoiceTasks) -> Any:
-        """Return the tasks in the form that ``_loss`` takes."""
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> Any:
+        """Return the tasks in the form that ``_loss`` takes; without choices if not learning."""
 
     @abstractmethod
     def _penalty_weights(self, layout: TaskLayout) -> Vector:
@@ -108,7 +108,7 @@ class LogitLearner(Learner):
 
     def _set_state(self, arrays: Arrays) -> None:
         for name, value in arrays.items():
-            setattr(self, name, float(value) if value.ndim == 0 else value)
+            setattr(self, name, value.item() if value.ndim == 0 else value)
 
 
 def newton(
@@ -144,13 +144,19 @@ def newton(
 
 
 def minimize(
-    objective: Objective, start: Vector, information: NDArray[np.float64], bounds: Bounds | None
+    objective: Objective,
+    start: Vector,
+    information: NDArray[np.float64],
+    *,
+    bounds: Bounds | None = None,
+    tolerance: float = 1e-4,
 ) -> Vector:
     """Minimize a smooth function by L-BFGS in coordinates where it is round.
 
     ``information`` approximates the Hessian: its diagonal where it is a vector. In coordinates
-    that make it the identity few steps are needed, and a gradient of 1e-4 means an error of
-    1e-4 standard errors, whatever the data. Bounded parameters must not be mixed with others.
+    that make it the identity few steps are needed, and a gradient of ``tolerance`` means an
+    error of so many standard errors, whatever the data. Bounded parameters must not be mixed
+    with others by the information.
     """
     factor = _inverse_root(information)
 
@@ -166,7 +172,7 @@ def minimize(
         (None if low is None else (low - at) / by, None if high is None else (high - at) / by)
         for (low, high), at, by in zip(bounds, start, scale, strict=True)
     ]
-    options = {"maxiter": 1000, "maxcor": 30, "ftol": 1e-14, "gtol": 1e-4, "maxls": 40}
+    options = {"maxiter": 1000, "maxcor": 30, "ftol": 1e-14, "gtol": tolerance, "maxls": 40}
     found = scipy_minimize(
         rounded, np.zeros_like(start), jac=True, bounds=inner_bounds,
         method="L-BFGS-B", options=options,
@@ -193,8 +199,16 @@ def complex_hessian(gradient: Callable[[Values], Values], at: Vector) -> NDArray
 
 def log_softmax(values: Values, axis: int = 0) -> Values:
     """Return the logarithm of the softmax without overflow; complex values are allowed."""
-    shifted = values - values.real.max(axis=axis, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    shifted: Values = values - values.real.max(axis=axis, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return shifted
+
+
+def log_sum(values: Values, axis: int) -> Values:
+    """Return the logarithm of the sum of exponentials without overflow."""
+    top: Values = values.real.max(axis=axis)
+    sums: Values = np.exp(values - np.expand_dims(top, axis)).sum(axis=axis)
+    return np.log(sums) + top
 
 
 def _solve(matrix: NDArray[np.float64], vector: Vector) -> Vector:
@@ -203,7 +217,8 @@ def _solve(matrix: NDArray[np.float64], vector: Vector) -> Vector:
     scale = np.where(scale > 0, scale, 1.0)
     values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 1e-12)
-    return (vectors @ (inverse * (vectors.T @ (vector / scale)))) / scale
+    solution: Vector = (vectors @ (inverse * (vectors.T @ (vector / scale)))) / scale
+    return solution
 
 
 def _inverse_root(information: NDArray[np.float64]) -> NDArray[np.float64]:

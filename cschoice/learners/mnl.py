@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit  # noqa: TID253 - loaded on demand
 
-from cschoice.learners.layout import Block, TaskLayout, Values
+from cschoice.learners.layout import Block, TaskLayout, Values, linear_utilities
 from cschoice.learners.likelihood import LogitLearner, Vector, log_softmax, minimize, newton
 from cschoice.space import Dimension, Real
 from cschoice.tasks import ChoiceTasks, Kind
@@ -40,11 +40,10 @@ class MultinomialLogit(LogitLearner):
         self._take(found, -float(self._loss(layout, found)[0]))
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        utilities: Vector = (tasks.table @ self.coefficients_)[tasks.items]
-        return utilities + self.intercept_.sum()
+        return linear_utilities(tasks, self.coefficients_) + float(self.intercept_.sum())
 
-    def _data(self, tasks: ChoiceTasks) -> TaskLayout:
-        return TaskLayout(tasks, chosen_first=True, intercept=tasks.kind is Kind.SUBSET)
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> TaskLayout:
+        return TaskLayout(tasks, chosen_first=learning, intercept=tasks.kind is Kind.SUBSET)
 
     def _shapes(self) -> Mapping[str, tuple[int, ...]]:
         n_constants = int(self.kind_ is Kind.SUBSET)
@@ -69,7 +68,7 @@ def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:
             loss, gradient = loss_gradient(layout, at)
             return loss + 0.5 * (weights * at) @ at, gradient + weights * at
 
-        return minimize(objective, start, layout.n_entries * layout.moments()[1] ** 2 / 4, None)
+        return minimize(objective, start, information(layout, start, weights))
 
     def stage(blocks: list[Block], start: Vector) -> Vector:
         share = weights * sum(block.n_tasks for block in blocks) / layout.n_tasks
@@ -81,10 +80,18 @@ def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:
 
         return newton(terms, start)
 
-    few = layout.blocks[:: _SAMPLE]
+    few = layout.blocks[::_SAMPLE]
     if len(layout.blocks) > _SAMPLE:
         start = stage(few, start)
     return stage(layout.blocks, start)
+
+
+def information(layout: TaskLayout, coefficients: Vector, weights: Vector) -> NDArray[np.float64]:
+    """Return the Hessian of loss and penalty, or where that is large, its diagonal, roughly."""
+    if layout.n_features > _NEWTON_FEATURES:
+        rough: Vector = layout.n_tasks * layout.moments()[1] ** 2 / 4 + weights
+        return rough
+    return loss_terms(layout, layout.blocks, coefficients)[2] + np.diag(weights)
 
 
 def loss_gradient(layout: TaskLayout, coefficients: Values) -> tuple[Any, Values]:

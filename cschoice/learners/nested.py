@@ -1,75 +1,153 @@
-"""Nested logit: alternatives in one nest are closer substitutes than the others.
-
-Both models are one formula. An object j belongs to nest k with share a(k, j); the dissimilarity
-l(k) in (0, 1] says how far the nest's objects differ in what the model does not see:
-
-    P(j | k) is proportional to (a(k, j) exp U(j)) ** (1 / l(k)),
-    P(k) to the sum of those over j, to the power l(k),      P(j) = sum over k of P(k) P(j | k).
-
-In the nested logit the shares are 0 or 1, in the generalized one a softmax of the features.
-"""
+"""The nested logit and the generalized nested logit: where the nests come from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.learners.base import Arrays
-from cschoice.learners.clusters import cluster, nearest
-from cschoice.learners.layout import Block, TaskLayout, Values
-from cschoice.learners.likelihood import LogitLearner, Vector, log_softmax, minimize
-from cschoice.learners.mnl import fit_linear, loss_terms
-from cschoice.space import Dimension, Integer, Real
-from cschoice.tasks import ChoiceTasks, Kind
-
-_OUTSIDE = -1e9  # the logarithm of no share at all; finite, so that 0 times it is 0
-_SMALLEST = 0.01  # of a dissimilarity: utilities are divided by it
+from cschoice.learners.clusters import Clusters
+from cschoice.learners.layout import TaskLayout, Values
+from cschoice.learners.likelihood import Vector, log_softmax
+from cschoice.learners.mnl import fit_linear
+from cschoice.learners.nests import OUTSIDE, NestedFormula, NestedObjects
+from cschoice.seeding import seed_for
+from cschoice.tasks import ChoiceTasks
 
 
-class _Nested(LogitLearner):
-    """What the two nested models share: the formula, its gradient, and the fit."""
+class NestedLogit(NestedFormula):
+    """Nested logit with nests that are clusters of the objects, or given by a feature.
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
+    Objects have no fixed identity, so nests are the k-means clusters of all training objects.
+    Where they do have one, ``nest_feature`` is the index of the feature that holds the number of
+    the nest; it then is no part of the utility.
+    """
 
-    n_nests: int
-    coefficients_: Vector
-    dissimilarities_: Vector
+    name = "nl"
 
-    def _log_shares(self, layout: TaskLayout, allocation: dict[str, Values]) -> Values:
-        """Return the logarithm of each object's share in each nest, (nests, entries)."""
-        raise NotImplementedError
+    def __init__(self, n_nests: int = 5, l2: float = 1e-5, nest_feature: int | None = None) -> None:
+        self.n_nests = n_nests
+        self.l2 = l2
+        self.nest_feature = nest_feature
 
-    def _pull_shares(
-        self, layout: TaskLayout, residuals: Values, log_shares: Values
-    ) -> list[Values]:
-        """Return the gradients of the parameters of the shares, flat."""
-        raise NotImplementedError
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        self._check_nests()
+        if self.nest_feature is None:
+            clusters = Clusters.learn(tasks, self.n_nests, seed)
+            self.centers_, self.deviation_ = clusters.centers, clusters.deviation
+        else:
+            if not 0 <= self.nest_feature < tasks.n_features:
+                allowed = f"0 to {tasks.n_features - 1}"
+                raise InvalidParameter(f"nest_feature must be {allowed}, got {self.nest_feature}")
+            self.centers_ = np.unique(tasks.features[:, self.nest_feature]).astype(np.float64)[
+                :, None
+            ]
+            self.deviation_ = np.ones(1)
+        data = self._data(tasks)
+        penalty = self._checked_l2() * self._penalty_weights(data.layout)
+        start = {
+            "coefficients_": fit_linear(data.layout, penalty[: data.layout.n_features]),
+            "dissimilarities_": np.ones(len(self.centers_)),
+        }
+        self._optimize(data, start, np.full(len(self.centers_), len(tasks) / 4))
 
-    def _loss(self, data: TaskLayout, parameters: Values) -> tuple[Any, Values]:
-        parts = self._split(parameters)
-        lambdas = parts["dissimilarities_"]
-        utilities = data.values(parts["coefficients_"])
-        log_shares = self._log_shares(data, parts)
-        residuals = np.empty((len(lambdas), data.n_entries), dtype=parameters.dtype)
-        loss: Any = 0.0
-        slopes = np.zeros_like(lambdas)
-        for block in data.blocks:
-            part, slope = _nested_terms(block, utilities, log_shares, lambdas, residuals)
-            loss, slopes = loss + part, slopes + slope
-        gradients = [data.pull(residuals.sum(axis=0)), slopes]
-        return loss, np.concatenate(gradients + self._pull_shares(data, residuals, log_shares))
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
+        if self.nest_feature is None:
+            nests = Clusters(self.centers_, self.deviation_).assign(tasks.table)
+        else:
+            nests = self._given_nests(tasks)
+            table = np.delete(tasks.table, self.nest_feature, axis=1)
+            tasks = ChoiceTasks.trusted(table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)
+        layout = TaskLayout(tasks, chosen_first=learning)
+        inside = nests[tasks.items[layout.order]] == np.arange(len(self.centers_))[:, None]
+        return NestedObjects(layout, np.where(inside, 0.0, OUTSIDE))
 
-    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        layout = self._data(tasks, learning=False)
-        parts = {name: getattr(self, name) for name in self._shapes()}
-        utilities = layout.values(self.coefficients_)
-        log_shares = self._log_shares(layout, parts)
-        for block in layout.blocks:
-            within, nests = _log_shares_of(block, utilities, log_shares, self.dissimilarities_)
-            block.view(utilities)[:] = _log_sum(within + nests[:, None])
-        restored: NDArray[np.float64] = layout.restore(utilities)
-        return restored
+    def _given_nests(self, tasks: ChoiceTasks) -> NDArray[np.int64]:
+        labels, given = self.centers_[:, 0], tasks.table[:, self.nest_feature]
+        nests = np.minimum(np.searchsorted(labels, given), len(labels) - 1)
+        unknown = np.setdiff1d(given[tasks.items], labels)
+        if len(unknown):
+            known = ", ".join(f"{label:g}" for label in labels)
+            raise InvalidTasks([f"nest {unknown[0]:g} was not seen in training, known: {known}"])
+        return nests
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        n_features = self.n_features_in_ - (self.nest_feature is not None)
+        return {"coefficients_": (n_features,), "dissimilarities_": (len(self.centers_),)}
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        return np.append(layout.moments()[1] ** 2, np.zeros(len(self.centers_)))
+
+    def _log_shares(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
+        assert data.log_shares is not None
+        return data.log_shares
+
+    def _pull(self, data: NestedObjects, log_shares: Values, residuals: Values) -> list[Values]:  # noqa: ARG002
+        return []
+
+    def _state(self) -> Arrays:
+        return {**super()._state(), "centers_": self.centers_, "deviation_": self.deviation_}
+
+
+class GeneralizedNestedLogit(NestedFormula):
+    """Nested logit in which an object belongs to every nest, to a degree that is learned.
+
+    The shares are a softmax of linear functions of the object, with constants, so that they do
+    not depend on where a feature has its zero. The last nest is the reference: its function is
+    zero. The likelihood has several maxima; the seed chooses where the search starts.
+    """
+
+    name = "gnl"
+
+    allocation_: Vector
+    allocation_intercept_: Vector
+
+    def __init__(self, n_nests: int = 5, l2: float = 1e-5) -> None:
+        self.n_nests = n_nests
+        self.l2 = l2
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        self._check_nests()
+        data = self._data(tasks)
+        mean, deviation = data.layout.moments()
+        rng = np.random.default_rng(seed_for(seed, "allocation"))
+        directions = rng.normal(size=(self.n_nests - 1, len(mean))) / np.sqrt(len(mean))
+        start = {
+            "coefficients_": fit_linear(data.layout, self._checked_l2() * deviation**2),
+            # With all dissimilarities one the shares would not matter.
+            "dissimilarities_": np.full(self.n_nests, 0.7),
+            "allocation_": directions / deviation,
+            "allocation_intercept_": -(directions / deviation) @ mean,
+        }
+        curved = np.ones((self.n_nests - 1, len(mean))) * deviation**2
+        scales = np.concatenate(
+            [np.full(self.n_nests, 0.25), curved.ravel() / 20, np.full(self.n_nests - 1, 0.05)]
+        )
+        self._optimize(data, start, len(tasks) * scales)
+
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
+        return NestedObjects(TaskLayout(tasks, chosen_first=learning))
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        return {
+            "coefficients_": (self.n_features_in_,),
+            "dissimilarities_": (self.n_nests,),
+            "allocation_": (self.n_nests - 1, self.n_features_in_),
+            "allocation_intercept_": (self.n_nests - 1,),
+        }
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        weights, n_free = layout.moments()[1] ** 2, self.n_nests - 1
+        parts = [weights, np.zeros(self.n_nests), np.tile(weights, n_free), np.zeros(n_free)]
+        return np.concatenate(parts)
+
+    def _log_shares(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
+        free = data.layout.values(parts["allocation_"]) + parts["allocation_intercept_"][:, None]
+        return log_softmax(np.concatenate([free, np.zeros_like(free, shape=(1, free.shape[1]))]))
+
+    def _pull(self, data: NestedObjects, log_shares: Values, residuals: Values) -> list[Values]:
+        pulls = (residuals - np.exp(log_shares) * residuals.sum(axis=0))[:-1]
+        return [data.layout.pull(pulls).ravel(), pulls.sum(axis=1)]
