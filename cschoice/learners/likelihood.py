@@ -150,13 +150,15 @@ def minimize(
     *,
     bounds: Bounds | None = None,
     tolerance: float = 1e-4,
+    accuracy: float = 1e-14,
 ) -> Vector:
     """Minimize a smooth function by L-BFGS in coordinates where it is round.
 
     ``information`` approximates the Hessian: its diagonal where it is a vector. In coordinates
     that make it the identity few steps are needed, and a gradient of ``tolerance`` means an
-    error of so many standard errors, whatever the data. Bounded parameters must not be mixed
-    with others by the information.
+    error of so many standard errors, whatever the data. A step that improves the value by less
+    than ``accuracy``, relatively, is the last one. Bounded parameters must not be mixed with
+    others by the information.
     """
     factor = _inverse_root(information)
 
@@ -172,7 +174,7 @@ def minimize(
         (None if low is None else (low - at) / by, None if high is None else (high - at) / by)
         for (low, high), at, by in zip(bounds, start, scale, strict=True)
     ]
-    options = {"maxiter": 1000, "maxcor": 30, "ftol": 1e-14, "gtol": tolerance, "maxls": 40}
+    options = {"maxiter": 1000, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40}
     found = scipy_minimize(
         rounded, np.zeros_like(start), jac=True, bounds=inner_bounds,
         method="L-BFGS-B", options=options,

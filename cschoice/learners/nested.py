@@ -17,6 +17,8 @@ from cschoice.learners.nests import OUTSIDE, NestedFormula, NestedObjects
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks
 
+_ACCURACY = 1e-8  # relative, of a step: the generalized model's likelihood has flat valleys
+
 
 class NestedLogit(NestedFormula):
     """Nested logit with nests that are clusters of the objects, or given by a feature.
@@ -61,7 +63,7 @@ class NestedLogit(NestedFormula):
             nests = self._given_nests(tasks)
             table = np.delete(tasks.table, self.nest_feature, axis=1)
             tasks = ChoiceTasks.trusted(table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)
-        layout = TaskLayout(tasks, chosen_first=learning)
+        layout = NestedObjects.layout_of(tasks, len(self.centers_), learning)
         inside = nests[tasks.items[layout.order]] == np.arange(len(self.centers_))[:, None]
         return NestedObjects(layout, np.where(inside, 0.0, OUTSIDE))
 
@@ -81,11 +83,16 @@ class NestedLogit(NestedFormula):
     def _penalty_weights(self, layout: TaskLayout) -> Vector:
         return np.append(layout.moments()[1] ** 2, np.zeros(len(self.centers_)))
 
-    def _log_shares(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
-        assert data.log_shares is not None
-        return data.log_shares
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
+        return np.zeros((0, 0)) if data.log_shares is None else data.log_shares
 
-    def _pull(self, data: NestedObjects, log_shares: Values, residuals: Values) -> list[Values]:  # noqa: ARG002
+    def _log_shares(self, functions: Values) -> Values:
+        return functions
+
+    def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:  # noqa: ARG002
+        return residuals
+
+    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
         return []
 
     def _state(self) -> Arrays:
@@ -126,10 +133,10 @@ class GeneralizedNestedLogit(NestedFormula):
         scales = np.concatenate(
             [np.full(self.n_nests, 0.25), curved.ravel() / 20, np.full(self.n_nests - 1, 0.05)]
         )
-        self._optimize(data, start, len(tasks) * scales)
+        self._optimize(data, start, len(tasks) * scales, accuracy=_ACCURACY)
 
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
-        return NestedObjects(TaskLayout(tasks, chosen_first=learning))
+        return NestedObjects(NestedObjects.layout_of(tasks, self.n_nests, learning))
 
     def _shapes(self) -> Mapping[str, tuple[int, ...]]:
         return {
@@ -144,10 +151,16 @@ class GeneralizedNestedLogit(NestedFormula):
         parts = [weights, np.zeros(self.n_nests), np.tile(weights, n_free), np.zeros(n_free)]
         return np.concatenate(parts)
 
-    def _log_shares(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
-        free = data.layout.values(parts["allocation_"]) + parts["allocation_intercept_"][:, None]
-        return log_softmax(np.concatenate([free, np.zeros_like(free, shape=(1, free.shape[1]))]))
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
+        return data.layout.values(parts["allocation_"]) + parts["allocation_intercept_"][:, None]
 
-    def _pull(self, data: NestedObjects, log_shares: Values, residuals: Values) -> list[Values]:
-        pulls = (residuals - np.exp(log_shares) * residuals.sum(axis=0))[:-1]
-        return [data.layout.pull(pulls).ravel(), pulls.sum(axis=1)]
+    def _log_shares(self, functions: Values) -> Values:
+        reference = np.zeros_like(functions, shape=(1, *functions.shape[1:]))
+        return log_softmax(np.concatenate([functions, reference]))
+
+    def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:
+        derivatives: Values = residuals[:-1] - np.exp(log_shares[:-1]) * total
+        return derivatives
+
+    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        return [data.layout.pull(residuals).ravel(), residuals.sum(axis=1)]

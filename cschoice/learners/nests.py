@@ -11,6 +11,7 @@ In the nested logit the shares are 0 or 1, in the generalized one a softmax of l
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -33,7 +34,8 @@ from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
 OUTSIDE = -1e9  # the logarithm of no share; finite, so that zero times it is zero
-_SMALLEST = 0.01  # of a dissimilarity: utilities are divided by it
+_SMALLEST = 0.05  # of a dissimilarity: utilities are divided by it
+_BLOCK_VALUES = 32_768  # a quarter of a megabyte: several such arrays stay in the cache
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,12 @@ class NestedObjects:
 
     layout: TaskLayout
     log_shares: Values | None = None  # (nests, entries) where the nests are given
+
+    @classmethod
+    def layout_of(cls, tasks: ChoiceTasks, n_nests: int, learning: bool) -> TaskLayout:
+        """Lay the tasks out in blocks that leave room for one value per nest."""
+        size = max(1, _BLOCK_VALUES // n_nests)
+        return TaskLayout(tasks, chosen_first=learning, block_entries=size)
 
 
 class NestedFormula(LogitLearner):
@@ -56,19 +64,33 @@ class NestedFormula(LogitLearner):
     coefficients_: Vector
     dissimilarities_: Vector
 
-    def _log_shares(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
-        """Return the logarithm of each object's share in each nest, (nests, entries)."""
-        raise NotImplementedError
+    @abstractmethod
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
+        """Return what the shares are functions of, one column per entry."""
 
-    def _pull(self, data: NestedObjects, log_shares: Values, residuals: Values) -> list[Values]:
-        """Return the gradients of the parameters behind the shares, flat."""
-        raise NotImplementedError
+    @abstractmethod
+    def _log_shares(self, functions: Values) -> Values:
+        """Return the logarithm of each object's share in each nest, (nests, ...)."""
+
+    @abstractmethod
+    def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:
+        """Return derivatives by the functions from those by log shares, and their sum."""
+
+    @abstractmethod
+    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        """Return the gradients of the parameters behind the functions, flat."""
 
     def _check_nests(self) -> None:
         if self.n_nests < 1:
             raise InvalidParameter(f"n_nests must be 1 or larger, got {self.n_nests}")
 
-    def _optimize(self, data: NestedObjects, start: dict[str, Vector], scales: Vector) -> None:
+    def _optimize(
+        self,
+        data: NestedObjects,
+        start: dict[str, Vector],
+        scales: Vector,
+        accuracy: float = 1e-14,
+    ) -> None:
         """Fit from the given start; ``scales`` is the rough curvature of all but coefficients."""
         layout = data.layout
         weights = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
@@ -84,35 +106,36 @@ class NestedFormula(LogitLearner):
             for _ in range(value.size)
         ]
         first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
-        found = minimize(self._penalized(data, weights), first, curvature, bounds=bounds)
+        found = minimize(
+            self._penalized(data, weights), first, curvature, bounds=bounds, accuracy=accuracy
+        )
         self._take(found, -float(self._loss(data, found)[0]))
 
     def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:
         parts = self._split(parameters)
         lambdas = parts["dissimilarities_"]
         utilities = data.layout.values(parts["coefficients_"])
-        log_shares = self._log_shares(data, parts)
-        residuals = np.empty((len(lambdas), data.layout.n_entries), dtype=parameters.dtype)
+        functions = self._functions(data, parts)
+        residuals = np.empty_like(functions, dtype=parameters.dtype)
         slopes = np.zeros_like(lambdas)
         loss: Any = 0.0
         for block in data.layout.blocks:
-            part, slope, residual = _terms(
-                block.view(utilities), block.view(log_shares), lambdas[:, None, None]
-            )
-            block.view(residuals)[:] = residual
+            view, log_shares = block.view(utilities), self._log_shares(block.view(functions))
+            part, slope, residual = _terms(view, log_shares, lambdas[:, None, None])
             loss, slopes = loss + part, slopes + slope
-        gradients = [data.layout.pull(residuals.sum(axis=0)), slopes]
-        return loss, np.concatenate(gradients + self._pull(data, log_shares, residuals))
+            view[:] = residual.sum(axis=0)
+            block.view(residuals)[:] = self._by_functions(log_shares, residual, view)
+        gradients = [data.layout.pull(utilities), slopes, *self._pull(data, residuals)]
+        return loss, np.concatenate(gradients)
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         data = self._data(tasks, learning=False)
-        parts = {name: getattr(self, name) for name in self._shapes()}
         utilities = data.layout.values(self.coefficients_)
-        log_shares = self._log_shares(data, parts)
+        functions = self._functions(data, {name: getattr(self, name) for name in self._shapes()})
         lambdas = self.dissimilarities_[:, None, None]
         for block in data.layout.blocks:
             view = block.view(utilities)
-            powers = (view + block.view(log_shares)) / lambdas
+            powers = (view + self._log_shares(block.view(functions))) / lambdas
             sums = log_sum(powers, axis=1)
             nests = log_softmax(lambdas[:, :, 0] * sums)
             view[:] = log_sum(powers + (nests - sums)[:, None], axis=0)
