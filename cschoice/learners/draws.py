@@ -37,6 +37,12 @@ class Draws:
         """Return the first draws of each set, equally weighted."""
         return Draws(self.points[:, :, :n_draws], np.full(n_draws, -np.log(n_draws)))
 
+    def mirrored(self, signs: NDArray[np.float64]) -> Draws:
+        """Return the draws with the given sign in each dimension."""
+        if (signs > 0).all():
+            return self
+        return Draws(self.points * np.append(signs, 1.0)[:, None], self.log_weights)
+
 
 def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int) -> Draws:
     """Return draws for so many tasks: ``sobol`` (scrambled), ``halton`` or ``quadrature``.

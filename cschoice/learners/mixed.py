@@ -48,6 +48,7 @@ class MixedLogit(LogitLearner):
     coefficients_: Vector  # means (n_features,) or values (n_components, n_features)
     deviations_: Vector  # (n_random,), none if discrete
     seed_: int
+    signs_: Vector
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class MixedLogit(LogitLearner):
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         self._check_parameters()
         self.seed_ = seed_for(seed, "mixed-logit")
+        self.signs_ = np.ones(len(self._random()))
         data = self._data(tasks)
         layout = data.layout if isinstance(data, Simulation) else data
         weights = self._checked_l2() * len(tasks) * self._penalty_weights(layout)
@@ -77,6 +79,9 @@ class MixedLogit(LogitLearner):
         else:
             found = self._fit_discrete(data, linear, weights)
         self._take(found, -float(self._loss(data, found)[0]))
+        # A deviation may come out negative: the same as a positive one with mirrored draws.
+        self.signs_ = np.where(self.deviations_ < 0, -1.0, 1.0)
+        self.deviations_ = np.abs(self.deviations_)
 
     def _fit_normal(self, data: Simulation, linear: Vector, weights: Vector) -> Vector:
         """Search with few draws first: the maximum of all draws is near that of some."""
@@ -93,8 +98,6 @@ class MixedLogit(LogitLearner):
             )
             objective = self._penalized(stage, weights)
             found = minimize(objective, found, curvature, tolerance=tolerance)
-        # The distribution does not change with the sign of a deviation.
-        found[len(linear) :] = np.abs(found[len(linear) :])
         return found
 
     def _curvature(self, data: Simulation, parameters: Vector) -> NDArray[np.float64]:
@@ -140,7 +143,8 @@ class MixedLogit(LogitLearner):
         return Simulation.of(tasks, self._random(), self._draws(len(tasks)))
 
     def _draws(self, n_tasks: int) -> Draws:
-        return make_draws(self.integration, n_tasks, len(self._random()), self.n_draws, self.seed_)
+        draws = make_draws(self.integration, n_tasks, len(self._random()), self.n_draws, self.seed_)
+        return draws.mirrored(self.signs_)
 
     def _random(self) -> NDArray[np.int64]:
         if self.random_features is None:
@@ -159,7 +163,7 @@ class MixedLogit(LogitLearner):
         return np.append(weights, weights[self._random()])
 
     def _state(self) -> Arrays:
-        return {**super()._state(), "seed_": np.array(self.seed_)}
+        return {**super()._state(), "seed_": np.array(self.seed_), "signs_": self.signs_}
 
     def _check_parameters(self) -> None:
         if self.mixing not in ("normal", "discrete"):

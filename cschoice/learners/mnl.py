@@ -130,9 +130,12 @@ def loss_terms(
         else:
             logs = log_softmax(values.reshape(block.size, -1))
             loss -= float(logs[0].sum())
-            weighted = x * np.exp(logs)
+            # Differences from the chosen object: what does not vary in a task becomes zero.
+            differences = x - x[:, :1]
+            weighted = differences * np.exp(logs)
             means = weighted.sum(axis=1)
-            gradient += (means - x[:, 0]).sum(axis=1)
+            gradient += means.sum(axis=1)
+            flat = differences.reshape(flat.shape)
             hessian += weighted.reshape(flat.shape) @ flat.T - means @ means.T
     return loss, gradient, hessian
 

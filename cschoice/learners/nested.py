@@ -102,15 +102,17 @@ class NestedLogit(NestedFormula):
 class GeneralizedNestedLogit(NestedFormula):
     """Nested logit in which an object belongs to every nest, to a degree that is learned.
 
-    The shares are a softmax of linear functions of the object, with constants, so that they do
-    not depend on where a feature has its zero. The last nest is the reference: its function is
-    zero. The likelihood has several maxima; the seed chooses where the search starts.
+    The shares are a softmax of linear functions of the object minus the mean object, with
+    constants, so that they do not depend on where a feature has its zero. The last nest is the
+    reference: its function is zero. The likelihood has several maxima; the seed chooses where
+    the search starts.
     """
 
     name = "gnl"
 
     allocation_: Vector
     allocation_intercept_: Vector
+    center_: Vector
 
     def __init__(self, n_nests: int = 5, l2: float = 1e-5) -> None:
         self.n_nests = n_nests
@@ -119,17 +121,17 @@ class GeneralizedNestedLogit(NestedFormula):
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         self._check_nests()
         data = self._data(tasks)
-        mean, deviation = data.layout.moments()
+        self.center_, deviation = data.layout.moments()
         rng = np.random.default_rng(seed_for(seed, "allocation"))
-        directions = rng.normal(size=(self.n_nests - 1, len(mean))) / np.sqrt(len(mean))
+        directions = rng.normal(size=(self.n_nests - 1, len(deviation))) / np.sqrt(len(deviation))
         start = {
             "coefficients_": fit_linear(data.layout, self._checked_l2() * deviation**2),
             # With all dissimilarities one the shares would not matter.
             "dissimilarities_": np.full(self.n_nests, 0.7),
             "allocation_": directions / deviation,
-            "allocation_intercept_": -(directions / deviation) @ mean,
+            "allocation_intercept_": np.zeros(self.n_nests - 1),
         }
-        curved = np.ones((self.n_nests - 1, len(mean))) * deviation**2
+        curved = np.ones((self.n_nests - 1, len(deviation))) * deviation**2
         scales = np.concatenate(
             [np.full(self.n_nests, 0.25), curved.ravel() / 20, np.full(self.n_nests - 1, 0.05)]
         )
@@ -152,7 +154,8 @@ class GeneralizedNestedLogit(NestedFormula):
         return np.concatenate(parts)
 
     def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
-        return data.layout.values(parts["allocation_"]) + parts["allocation_intercept_"][:, None]
+        constants = parts["allocation_intercept_"] - parts["allocation_"] @ self.center_
+        return data.layout.values(parts["allocation_"]) + constants[:, None]
 
     def _log_shares(self, functions: Values) -> Values:
         reference = np.zeros_like(functions, shape=(1, *functions.shape[1:]))
@@ -163,4 +166,9 @@ class GeneralizedNestedLogit(NestedFormula):
         return derivatives
 
     def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
-        return [data.layout.pull(residuals).ravel(), residuals.sum(axis=1)]
+        totals = residuals.sum(axis=1)
+        by_allocation = data.layout.pull(residuals) - totals[:, None] * self.center_
+        return [by_allocation.ravel(), totals]
+
+    def _state(self) -> Arrays:
+        return {**super()._state(), "center_": self.center_}
