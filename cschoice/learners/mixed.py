@@ -93,6 +93,8 @@ class MixedLogit(LogitLearner):
             few = data.draws.fewer(n_draws // _COARSE)
             stages.insert(0, (Simulation(data.layout, data.differences, data.random, few), 0.1))
         for stage, tolerance in stages:
+            # The sign of a deviation means nothing, but with few draws may come out negative.
+            found[len(linear) :] = np.abs(found[len(linear) :])
             curvature = self._curvature(stages[0][0], found) + (
                 np.diag(weights) if len(found) <= _MATRIX_PARAMETERS else weights
             )
