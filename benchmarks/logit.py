@@ -84,7 +84,7 @@ def nested(n_tasks: int) -> Problem:
     """Return the nested logit problem with three given nests."""
     x = objects(n_tasks, 3)
     powers = np.exp(x @ COEFFICIENTS / DISSIMILARITIES[NESTS])
-    sums = np.stack([powers[:, NESTS == nest].sum(axis=1) for nest in range(3)], axis=1)
+    sums = np.stack([powers[:, nest == NESTS].sum(axis=1) for nest in range(3)], axis=1)
     chances = sums**DISSIMILARITIES
     chances /= chances.sum(axis=1, keepdims=True)
     y = draw(powers / sums[:, NESTS] * chances[:, NESTS], 4)
@@ -174,7 +174,11 @@ def main() -> None:
     share = 10 if options.quick else 1
     print("| problem | library | log-likelihood | CPU seconds | ratio | peak MB |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
-    for problem in (multinomial(100_000 // share), nested(10_000 // share), mixed(5_000 // share, 200)):
+    for problem in (
+        multinomial(100_000 // share),
+        nested(10_000 // share),
+        mixed(5_000 // share, 200),
+    ):
         measure(problem, options.repeats, set(options.leave_out))
         show(problem)
 

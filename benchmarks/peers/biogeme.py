@@ -26,7 +26,7 @@ def _estimate(frame: pd.DataFrame, log_probability: Any, **options: Any) -> floa
         try:
             model = BIOGEME(
                 Database("choices", frame), log_probability, generate_html=False,
-                generate_yaml=False, save_iterations=False, calculating_second_derivatives="never",
+                generate_yaml=False, save_iterations=False,
                 **options,
             )  # fmt: skip
             model.model_name = "model"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +55,6 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
     """
     if n_draws < 1:
         raise InvalidParameter(f"n_draws must be 1 or larger, got {n_draws}")
-    equal = np.full(n_draws, -np.log(n_draws))
     n_sets = max(1, min(n_tasks, _POOL_VALUES // max(1, n_random * n_draws)))
     if method == "quadrature":
         if n_random != 1:
@@ -63,41 +63,36 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
         nodes = np.linspace(-_REACH, _REACH, n_draws) if n_draws > 1 else np.zeros(1)
         log_weights = -(nodes**2) / 2
         log_weights -= np.log(np.exp(log_weights).sum())
-        return Draws(_with_ones(nodes[None, None]), log_weights)
-    if method == "halton":
-        uniform = _halton(n_sets * n_draws, n_random)
-    elif method == "sobol":
-        engine = qmc.Sobol(n_random, scramble=True, rng=np.random.default_rng(seed))
-        uniform = engine.random_base2(int(np.ceil(np.log2(n_sets * n_draws))))
-        # Scrambled points may round to zero, whose normal quantile is infinite.
-        uniform = np.clip(uniform[: n_sets * n_draws].T, 1e-12, 1 - 1e-12)
-    else:
+        return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights)
+    if method not in _SEQUENCES:
         allowed = "sobol, halton or quadrature"
         raise InvalidParameter(f"integration must be {allowed}, got {method!r}")
-    points = ndtri(uniform).reshape(n_random, n_sets, n_draws)
-    return Draws(_with_ones(points.transpose(1, 0, 2)), equal)
+    # The constant makes means one more column of the product that scales the draws.
+    points = np.ones((n_sets, n_random + 1, n_draws))
+    rows = _SEQUENCES[method](n_sets * n_draws, n_random, seed)
+    for dimension, row in enumerate(rows):
+        points[:, dimension] = ndtri(row).reshape(n_sets, n_draws)
+    return Draws(points, np.full(n_draws, -np.log(n_draws)))
 
 
-def _with_ones(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Append a constant to each set: means then are one more column of the same product."""
-    n_sets, n_random, n_draws = points.shape
-    extended = np.ones((n_sets, n_random + 1, n_draws))
-    extended[:, :-1] = points
-    return extended
+def _sobol(n_points: int, n_dimensions: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield each dimension of a scrambled Sobol sequence."""
+    engine = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(seed))
+    points = engine.random_base2(int(np.ceil(np.log2(n_points))))[:n_points]
+    # A point may round to zero, whose normal quantile is infinite.
+    return (np.clip(row, 1e-12, 1 - 1e-12) for row in points.T)
 
 
-def _halton(n_points: int, n_dimensions: int) -> NDArray[np.float64]:
-    """Return a Halton sequence without its first points, (n_dimensions, n_points)."""
+def _halton(n_points: int, n_dimensions: int, seed: int) -> Iterator[NDArray[np.float64]]:  # noqa: ARG001
+    """Yield each dimension of a Halton sequence without its first points."""
     n_needed = n_points + _DROPPED
-    rows = np.empty((n_dimensions, n_points))
-    for row, base in zip(rows, _primes(n_dimensions), strict=True):
+    for base in _primes(n_dimensions):
         sequence, weight = np.zeros(1), 1.0
         while len(sequence) < n_needed:
             weight /= base
             digits = np.arange(min(base, -(-n_needed // len(sequence))))[:, None]
             sequence = (sequence + weight * digits).ravel()
-        row[:] = sequence[_DROPPED:n_needed]
-    return rows
+        yield sequence[_DROPPED:n_needed]
 
 
 def _primes(count: int) -> list[int]:
@@ -108,3 +103,6 @@ def _primes(count: int) -> list[int]:
             primes.append(candidate)
         candidate += 1
     return primes
+
+
+_SEQUENCES = {"sobol": _sobol, "halton": _halton}
