@@ -15,6 +15,13 @@ LEARNERS: Registry[str] = Registry(
         "fate-linear": "cschoice.learners.fate:FateLinear",
         "sda": "cschoice.learners.sda:Sda",
         "ranknet": "cschoice.learners.ranknet:RankNet",
+        "mnl": "cschoice.learners.mnl:MultinomialLogit",
+        "nl": "cschoice.learners.nested:NestedLogit",
+        "gnl": "cschoice.learners.nested:GeneralizedNestedLogit",
+        "mixed-logit": "cschoice.learners.mixed:MixedLogit",
+        "pairwise-svm": "cschoice.learners.svm:PairwiseSVM",
+        "all-positive": "cschoice.learners.baselines:AllPositive",
+        "random": "cschoice.learners.baselines:RandomUtility",
     },
 )
 

@@ -1,0 +1,1 @@
+"""How other libraries fit the models; each is imported only when it is called."""

@@ -1,0 +1,179 @@
+"""Mixed logit: tastes differ from choice to choice, and the model learns their distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidParameter
+from cschoice.learners.base import Arrays
+from cschoice.learners.draws import Draws, make_draws
+from cschoice.learners.layout import TaskLayout, Values
+from cschoice.learners.likelihood import LogitLearner, Vector, minimize
+from cschoice.learners.mixing import (
+    Simulation,
+    discrete_log_probabilities,
+    discrete_loss,
+    normal_log_probabilities,
+    normal_scores,
+)
+from cschoice.learners.mnl import fit_linear
+from cschoice.seeding import seed_for
+from cschoice.space import Dimension, Real
+from cschoice.tasks import ChoiceTasks, Kind
+
+_COARSE = 8  # one draw in so many finds the place from which all draws start
+_MATRIX_PARAMETERS = 512  # beyond, a matrix of curvature costs more than the steps it saves
+
+
+class MixedLogit(LogitLearner):
+    """A logit model whose coefficients are themselves random.
+
+    With ``mixing="normal"`` the coefficients of ``random_features`` (default: all) are
+    independent normal variables. ``integration`` says how probabilities are integrated over
+    them: ``sobol`` (scrambled) or ``halton`` draws, ``n_draws`` for each task, or, for a single
+    random coefficient, ``quadrature`` with ``n_draws`` nodes, which is exact.
+
+    With ``mixing="discrete"`` they have ``n_components`` equally probable values. That
+    likelihood has several maxima; the seed chooses where the search starts.
+    """
+
+    name = "mixed-logit"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
+    search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
+
+    coefficients_: Vector  # means (n_features,) or values (n_components, n_features)
+    deviations_: Vector  # (n_random,), none if discrete
+    seed_: int
+    signs_: Vector
+
+    def __init__(
+        self,
+        mixing: str = "normal",
+        n_draws: int = 128,
+        integration: str = "sobol",
+        random_features: Sequence[int] | None = None,
+        n_components: int = 4,
+        l2: float = 1e-5,
+    ) -> None:
+        self.mixing = mixing
+        self.n_draws = n_draws
+        self.integration = integration
+        self.random_features = random_features
+        self.n_components = n_components
+        self.l2 = l2
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        self._check_parameters()
+        self.seed_ = seed_for(seed, "mixed-logit")
+        self.signs_ = np.ones(len(self._random()))
+        data = self._data(tasks)
+        layout = data.layout if isinstance(data, Simulation) else data
+        weights = self._checked_l2() * len(tasks) * self._penalty_weights(layout)
+        linear = fit_linear(layout, weights[: layout.n_features] / len(tasks))
+        if isinstance(data, Simulation):
+            found = self._fit_normal(data, linear, weights)
+        else:
+            found = self._fit_discrete(data, linear, weights)
+        self._take(found, -float(self._loss(data, found)[0]))
+        # A deviation may come out negative: the same as a positive one with mirrored draws.
+        self.signs_ = np.where(self.deviations_ < 0, -1.0, 1.0)
+        self.deviations_ = np.abs(self.deviations_)
+
+    def _fit_normal(self, data: Simulation, linear: Vector, weights: Vector) -> Vector:
+        """Search with few draws first: the maximum of all draws is near that of some."""
+        deviation = data.layout.moments()[1][data.random]
+        found = np.append(linear, 0.5 / deviation)
+        n_draws = data.draws.points.shape[2]
+        stages = [(data, 1e-4)]
+        if self.integration != "quadrature" and n_draws >= 8 * _COARSE:
+            few = data.draws.fewer(n_draws // _COARSE)
+            stages.insert(0, (Simulation(data.layout, data.differences, data.random, few), 0.1))
+        for stage, tolerance in stages:
+            # The sign of a deviation means nothing, but with few draws may come out negative.
+            found[len(linear) :] = np.abs(found[len(linear) :])
+            curvature = self._curvature(stages[0][0], found) + (
+                np.diag(weights) if len(found) <= _MATRIX_PARAMETERS else weights
+            )
+            objective = self._penalized(stage, weights)
+            found = minimize(objective, found, curvature, tolerance=tolerance)
+        return found
+
+    def _curvature(self, data: Simulation, parameters: Vector) -> NDArray[np.float64]:
+        """Return the sum of squared scores, which approximates the Hessian."""
+        parts = self._split(parameters)
+        _, scores = normal_scores(data, parts["coefficients_"], parts["deviations_"])
+        if len(parameters) > _MATRIX_PARAMETERS:
+            return np.asarray((scores**2).sum(axis=0))
+        return np.asarray(scores.T @ scores)
+
+    def _fit_discrete(self, layout: TaskLayout, linear: Vector, weights: Vector) -> Vector:
+        rng = np.random.default_rng(self.seed_)
+        deviation = layout.moments()[1]
+        start = linear + rng.normal(size=(self.n_components, len(linear))) / deviation
+        curvature = layout.n_tasks / self.n_components * np.tile(deviation**2, self.n_components)
+        return minimize(self._penalized(layout, weights), start.ravel(), curvature / 4 + weights)
+
+    def _loss(self, data: Any, parameters: Values) -> tuple[Any, Values]:
+        parts = self._split(parameters)
+        if not isinstance(data, Simulation):
+            loss, gradient = discrete_loss(data, parts["coefficients_"])
+            return loss, gradient.ravel()
+        logs, scores = normal_scores(data, parts["coefficients_"], parts["deviations_"])
+        return -logs.sum(), -scores.sum(axis=0)
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        layout = TaskLayout(tasks)
+        values: Values
+        if self.mixing == "discrete":
+            values = discrete_log_probabilities(layout, self.coefficients_)
+        else:
+            # One set of draws for all tasks: what a task gets must not depend on the others.
+            draws = self._draws(1)
+            values = normal_log_probabilities(
+                layout, self._random(), draws, self.coefficients_, self.deviations_
+            )
+        restored: NDArray[np.float64] = layout.restore(values)
+        return restored
+
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> Simulation | TaskLayout:
+        if self.mixing == "discrete" or not learning:
+            return TaskLayout(tasks, chosen_first=learning)
+        return Simulation.of(tasks, self._random(), self._draws(len(tasks)))
+
+    def _draws(self, n_tasks: int) -> Draws:
+        draws = make_draws(self.integration, n_tasks, len(self._random()), self.n_draws, self.seed_)
+        return draws.mirrored(self.signs_)
+
+    def _random(self) -> NDArray[np.int64]:
+        if self.random_features is None:
+            return np.arange(self.n_features_in_)
+        return np.asarray(self.random_features, dtype=np.int64)
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        if self.mixing == "discrete":
+            return {"coefficients_": (self.n_components, self.n_features_in_), "deviations_": (0,)}
+        return {"coefficients_": (self.n_features_in_,), "deviations_": (len(self._random()),)}
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        weights = layout.moments()[1] ** 2
+        if self.mixing == "discrete":
+            return np.tile(weights, self.n_components)
+        return np.append(weights, weights[self._random()])
+
+    def _state(self) -> Arrays:
+        return {**super()._state(), "seed_": np.array(self.seed_), "signs_": self.signs_}
+
+    def _check_parameters(self) -> None:
+        if self.mixing not in ("normal", "discrete"):
+            raise InvalidParameter(f"mixing must be normal or discrete, got {self.mixing!r}")
+        if self.n_components < 1:
+            raise InvalidParameter(f"n_components must be 1 or larger, got {self.n_components}")
+        random = self._random()
+        inside = (random >= 0) & (random < self.n_features_in_)
+        if len(random) == 0 or not inside.all() or len(np.unique(random)) < len(random):
+            allowed = f"distinct numbers from 0 to {self.n_features_in_ - 1}"
+            raise InvalidParameter(f"random_features must be {allowed}, got {random.tolist()}")
