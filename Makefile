@@ -3,14 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check lint type layers bench fmt setup clean
+.PHONY: demo test faults check lint type layers bench fmt setup clean
 
 demo: .venv/installed
 	$(BIN)/cschoice generate medoid --fold 0 --out data/demo --force
 	$(BIN)/cschoice generate pareto2d --fold 0 --out data/demo --force
 
 test: lint type layers
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "not long"
+
+faults: setup
+	$(BIN)/python -m pytest -m long tests/faults
 
 check: test
 

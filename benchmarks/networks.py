@@ -26,7 +26,6 @@ from cschoice.learners import make_learner
 from cschoice.losses import loss_for
 from cschoice.tasks import ChoiceTasks, Kind
 
-
 EPOCHS = 2
 ACTIVATION = "relu"
 

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from cschoice import __version__
-from cschoice.errors import CschoiceError
+from cschoice.errors import ConfigError, CschoiceError
 
-from . import generate, show
+from . import generate, run, show, status
 from .console import complain
 
 
@@ -34,7 +34,8 @@ class _Boundary(TyperGroup):
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except (CschoiceError, typer.TyperException) as error:
-            complain(_one_line(error))
+            for problem in _problems(error):
+                complain(problem)
             code = 2
         except typer.Abort:
             code = 130
@@ -45,9 +46,11 @@ class _Boundary(TyperGroup):
         return code
 
 
-def _one_line(error: Exception) -> str:
-    message = getattr(error, "format_message", error.__str__)()
-    return " ".join(str(message).split())
+def _problems(error: Exception) -> list[str]:
+    """Return what is wrong, one line each; a study can have several problems at once."""
+    if isinstance(error, ConfigError):
+        return list(error.problems)
+    return [" ".join(str(getattr(error, "format_message", error.__str__)()).split())]
 
 
 def _stop_on_terminate() -> None:
@@ -68,6 +71,9 @@ app = typer.Typer(
     "on offer.\n\nStart with [bold]cschoice show datasets[/bold] and "
     "[bold]cschoice generate medoid[/bold].",
 )
+app.command()(run.run)
+app.command()(status.status)
+app.command()(status.collect)
 app.command()(generate.generate)
 app.add_typer(show.app, name="show")
 

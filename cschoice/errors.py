@@ -24,6 +24,14 @@ class InvalidParameter(CschoiceError, ValueError):
     """A parameter that does not exist or has a value that is not allowed."""
 
 
+class ConfigError(CschoiceError, ValueError):
+    """A study that cannot be run; one line per problem."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
 class InvalidTasks(CschoiceError, ValueError):
     """Arrays that do not form choice tasks; lists every problem found."""
 

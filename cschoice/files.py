@@ -84,11 +84,12 @@ def _prepare(target: Path) -> None:
     for path in target.parent.iterdir():
         if path.name.startswith(_prefix(target)) and path.suffix == ".tmp":
             pid = path.stem.rsplit(".", 1)[1]
-            if pid.isdigit() and not _alive(int(pid)):
+            if pid.isdigit() and not process_alive(int(pid)):
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _alive(pid: int) -> bool:
+def process_alive(pid: int) -> bool:
+    """Say whether a process of that number exists on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch  # noqa: TID253 - only learners of this kind load this module
+import torch
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812, TID253
+from torch.nn import functional as F  # noqa: N812
 
 from cschoice.pairs import ACTIVATIONS, PairSums, Workspace
 

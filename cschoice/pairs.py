@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import torch  # noqa: TID253 - only learners of this kind load this module
+import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812, TID253
+from torch.nn import functional as F  # noqa: N812
 
 _aten = torch.ops.aten
 _SELU = (1.6732632423543772, 1.0507009873554805, 1.0)

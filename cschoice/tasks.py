@@ -263,6 +263,18 @@ class ChoiceTasks:
         starts = _starts(sizes)
         return np.arange(starts[-1]) + np.repeat(self.offsets[numbers] - starts[:-1], sizes)
 
+    def standardized_by(self, train: ChoiceTasks) -> ChoiceTasks:
+        """Scale features to mean 0 and variance 1 over the entries of ``train``.
+
+        A feature that is constant there keeps its scale.
+        """
+        weight = np.bincount(train.items, minlength=len(train.table)) / train.n_entries
+        mean = weight @ train.table
+        deviation = np.sqrt(weight @ (train.table - mean) ** 2)
+        deviation[deviation <= 1e-6 * np.maximum(1, np.abs(mean))] = 1
+        table = (self.table - mean) / deviation
+        return self.trusted(table, self.items, self.offsets, self.chosen, self.kind)
+
     def reduce(self, operation: np.ufunc, values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
         """Combine one value per entry into one per task.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-import torch  # noqa: TID253 - only learners of this kind load this module
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -212,7 +212,9 @@ def _step(
     return total
 
 
-def _training_pieces(network: Any, data: TaskTensors, numbers: TaskNumbers) -> Iterator[TaskNumbers]:
+def _training_pieces(
+    network: Any, data: TaskTensors, numbers: TaskNumbers
+) -> Iterator[TaskNumbers]:
     if any(isinstance(module, MaskedBatchNorm) for module in network.modules()):
         return iter([numbers])  # its statistics are those of the whole batch
     return data.pieces(numbers, network, floats_at_once(data.device))
@@ -247,9 +249,7 @@ def predict(network: Any, tasks: ChoiceTasks) -> NDArray[np.float32]:
     return result
 
 
-def _hold_out(
-    tasks: ChoiceTasks, plan: TrainingPlan, seed: int
-) -> tuple[TaskNumbers, TaskNumbers]:
+def _hold_out(tasks: ChoiceTasks, plan: TrainingPlan, seed: int) -> tuple[TaskNumbers, TaskNumbers]:
     if plan.validation_share == 0 or len(tasks) < 2:
         return np.arange(len(tasks)), np.arange(0)
     return next(stratified_shuffle_splits(tasks, 1, plan.validation_share, seed))

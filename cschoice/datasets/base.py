@@ -31,6 +31,7 @@ class DatasetSource(Protocol):
     """Where the tasks of each outer fold come from."""
 
     kind: ClassVar[Kind]
+    standardize: ClassVar[bool]  # whether features are scaled by the training tasks of a fold
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return the train and test tasks of a fold; ``DataUnavailable`` skips the job."""
@@ -47,6 +48,7 @@ class Synthetic(ABC):
     n_features: int = 5
 
     kind: ClassVar[Kind]
+    standardize: ClassVar[bool] = False  # features are on the scale the paper used
 
     def __post_init__(self) -> None:
         for name in ("n_train", "n_test", "n_objects", "n_features"):

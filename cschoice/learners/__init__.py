@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from cschoice.registry import Registry, load
+from cschoice.errors import InvalidParameter
+from cschoice.registry import Registry, load, unknown_name
+from cschoice.tasks import Kind
 
-LEARNERS: Registry[str] = Registry(
+_BOTH, _SINGLETON, _SUBSET = frozenset(Kind), frozenset({Kind.SINGLETON}), frozenset({Kind.SUBSET})
+
+
+@dataclass(frozen=True)
+class LearnerInfo:
+    """What is known of a learner without loading it, and where it is."""
+
+    label: str  # as the paper writes it
+    source: str  # "module:class" below cschoice.learners
+    kinds: frozenset[Kind] = _BOTH
+
+    @cached_property
+    def learner(self) -> Any:
+        """Load the class."""
+        return load(f"cschoice.learners.{self.source}")
+
+    @property
+    def parameters(self) -> list[str]:
+        """Return the names of the constructor's parameters."""
+        names: list[str] = self.learner._get_param_names()
+        return names
+
+
+LEARNERS: Registry[LearnerInfo] = Registry(
     "learner",
     {
-        "feta": "cschoice.learners.feta:Feta",
-        "fate": "cschoice.learners.fate:Fate",
-        "feta-linear": "cschoice.learners.feta:FetaLinear",
-        "fate-linear": "cschoice.learners.fate:FateLinear",
-        "sda": "cschoice.learners.sda:Sda",
-        "ranknet": "cschoice.learners.ranknet:RankNet",
-        "mnl": "cschoice.learners.mnl:MultinomialLogit",
-        "nl": "cschoice.learners.nested:NestedLogit",
-        "gnl": "cschoice.learners.nested:GeneralizedNestedLogit",
-        "mixed-logit": "cschoice.learners.mixed:MixedLogit",
-        "pairwise-svm": "cschoice.learners.svm:PairwiseSVM",
-        "all-positive": "cschoice.learners.baselines:AllPositive",
-        "random": "cschoice.learners.baselines:RandomUtility",
+        "feta": LearnerInfo("FETA-Net", "feta:Feta"),
+        "fate": LearnerInfo("FATE-Net", "fate:Fate"),
+        "feta-linear": LearnerInfo("FETA-Linear", "feta:FetaLinear"),
+        "fate-linear": LearnerInfo("FATE-Linear", "fate:FateLinear"),
+        "sda": LearnerInfo("SDA", "sda:Sda"),
+        "ranknet": LearnerInfo("RankNet", "ranknet:RankNet"),
+        "pairwise-svm": LearnerInfo("PairwiseSVM", "svm:PairwiseSVM"),
+        "mnl": LearnerInfo("MNL", "mnl:MultinomialLogit"),
+        "nl": LearnerInfo("NL", "nested:NestedLogit", _SINGLETON),
+        "gnl": LearnerInfo("GNL", "nested:GeneralizedNestedLogit", _SINGLETON),
+        "mixed-logit": LearnerInfo("ML", "mixed:MixedLogit", _SINGLETON),
+        "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive", _SUBSET),
+        "random": LearnerInfo("Random", "baselines:RandomUtility", _SINGLETON),
     },
 )
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
     """Return a new, unfitted learner of that name."""
-    return load(LEARNERS[name])(**parameters)
+    info = LEARNERS[name]
+    for parameter in parameters:
+        if parameter not in info.parameters:
+            known = info.parameters
+            raise InvalidParameter(unknown_name(f"parameter of {name}", parameter, known))
+    return info.learner(**parameters)

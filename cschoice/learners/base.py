@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator  # noqa: TID253 - learners are loaded on demand
+from sklearn.base import BaseEstimator
 
 from cschoice.errors import InvalidTasks, NotFitted
 from cschoice.space import Dimension
@@ -31,9 +31,16 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     name: ClassVar[str]
     kinds: ClassVar[frozenset[Kind]] = frozenset(Kind)
     search_space: ClassVar[Mapping[str, Dimension]] = {}
+    costly: ClassVar[bool] = False  # a fit takes much longer than proposing what to fit next
+
+    on_epoch: Callable[[dict[str, float]], None] | None = None  # set it to follow the training
 
     kind_: Kind
     n_features_in_: int
+
+    def tunable(self) -> Mapping[str, Dimension]:
+        """Return the part of the search space that matters for this learner as it is set."""
+        return self.search_space
 
     def fit(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
         """Learn from the tasks; the same seed gives the same learner."""

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans  # noqa: TID253 - learners are loaded on demand
-from sklearn.exceptions import ConvergenceWarning  # noqa: TID253
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks

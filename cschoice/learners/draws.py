@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri  # noqa: TID253 - loaded on demand
-from scipy.stats import qmc  # noqa: TID253
+from scipy.special import ndtri
+from scipy.stats import qmc
 
 from cschoice.errors import InvalidParameter
 

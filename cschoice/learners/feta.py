@@ -37,7 +37,9 @@ class FetaNet(nn.Module):
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
         utilities: Tensor = self.last(self.pairs(x, mask)).squeeze(-1)  # (tasks, objects)
-        return utilities if self.inherent is None else utilities + self.inherent(x, mask).squeeze(-1)
+        return (
+            utilities if self.inherent is None else utilities + self.inherent(x, mask).squeeze(-1)
+        )
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return the size of the largest activation of one task: a layer over all pairs."""

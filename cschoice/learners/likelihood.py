@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize as scipy_minimize  # noqa: TID253 - loaded on demand
+from scipy.optimize import minimize as scipy_minimize
 
 from cschoice.errors import InvalidParameter, TrainingDiverged
 from cschoice.learners.base import Arrays, Learner

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit  # noqa: TID253 - loaded on demand
+from scipy.special import expit
 
 from cschoice.learners.layout import Block, TaskLayout, Values, linear_utilities
 from cschoice.learners.likelihood import LogitLearner, Vector, log_softmax, minimize, newton

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import torch  # noqa: TID253 - learners are loaded on demand
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -105,8 +106,15 @@ class TorchLearner(Learner):
 
     network_: Scaled = field(init=False)
     log_: training.TrainingLog = field(init=False)
-    on_epoch: ClassVar[training.OnEpoch | None] = None  # set it to follow the training
     modern_activation: ClassVar[str] = "gelu"
+    costly: ClassVar[bool] = True
+
+    def tunable(self) -> Mapping[str, Dimension]:
+        """Return the search space, without the step decay where there is none."""
+        if self.recipe == "paper":
+            return self.search_space
+        step_decay = ("drop", "epochs_drop")
+        return {name: row for name, row in self.search_space.items() if name not in step_decay}
 
     @abstractmethod
     def _build(self, n_features: int) -> nn.Module:
@@ -160,7 +168,9 @@ class TorchLearner(Learner):
         if activation not in ACTIVATIONS:
             allowed = ", ".join(ACTIVATIONS)
             raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
-        normalization = self.normalization or ("batch" if paper and activation == "relu" else "none")
+        normalization = self.normalization or (
+            "batch" if paper and activation == "relu" else "none"
+        )
         if normalization not in ("none", "batch"):
             raise InvalidParameter(f"normalization must be none or batch, got {normalization!r}")
         return {"activation": activation, "normalization": normalization}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch  # noqa: TID253 - learners are loaded on demand
+import torch
 from torch import Tensor, nn
 
 from cschoice.learners.networks import TorchLearner, training_space
@@ -44,7 +44,9 @@ def kinked(values: Tensor) -> Tensor:
 class SdaNet(nn.Module):
     """U(x, Q) = Σ_i w_i(Q) · κ(F_i(x) − r_i(Q)) with linear scores F_i."""
 
-    def __init__(self, n_features: int, n_scores: int, weight: DeepSets, reference: DeepSets) -> None:
+    def __init__(
+        self, n_features: int, n_scores: int, weight: DeepSets, reference: DeepSets
+    ) -> None:
         super().__init__()
         self.scores = linear(n_features, n_scores, 1.0, bias=False)
         self.weight = weight

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning  # noqa: TID253 - loaded on demand
-from sklearn.svm import LinearSVC  # noqa: TID253
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
 
 from cschoice.errors import InvalidParameter
 from cschoice.learners.base import Arrays, Learner

@@ -68,7 +68,8 @@ def test_fate_example_of_the_paper() -> None:
     class Utility(nn.Module):
         def forward(self, x: Tensor, context: Tensor, _: Tensor | None) -> Tensor:
             rows = [
-                [table[c.item()][int(i)] for i in row] for row, c in zip(x[..., 0], context, strict=True)
+                [table[c.item()][int(i)] for i in row]
+                for row, c in zip(x[..., 0], context, strict=True)
             ]
             return torch.tensor(rows)
 

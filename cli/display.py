@@ -1,0 +1,108 @@
+"""What a run shows while it runs: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from cschoice.executors import Outcome
+from cschoice.records import Job, Record, State
+
+from .console import talk
+
+_MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
+
+
+class Display:
+    """One line per finished job; above it, on a terminal, what is running now."""
+
+    def __init__(self, n_jobs: int) -> None:
+        self._n_jobs, self._n_done = n_jobs, 0
+        self._started = time.monotonic()
+        self._running: dict[Job, dict[str, Any]] = {}
+        self._live = Live(console=talk, get_renderable=self._render, transient=True)
+
+    def __enter__(self) -> Self:
+        if talk.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def on_event(self, job: Job, device: str, event: Mapping[str, Any]) -> None:
+        """Take note of what a job says."""
+        known = self._running.setdefault(job, {"since": time.monotonic()})
+        known["device"] = device
+        known.update(event)
+
+    def finished(self, outcome: Outcome, record: Record | None) -> None:
+        """Print the line of a finished job."""
+        since = self._running.pop(outcome.job, {}).get("since", time.monotonic())
+        self._n_done += 1
+        talk.print(_line(outcome, record, time.monotonic() - since), highlight=False, markup=False)
+
+    def _render(self) -> Group:
+        table = Table("job", "device", "trial", "epoch", "best loss", "since", box=None)
+        for job, known in self._running.items():
+            best = known.get("best")
+            number = known.get("number")
+            table.add_row(
+                job.label,
+                known["device"],
+                "" if number is None else f"{number + 1}/{job.budget.n_trials} {known['rung']}",
+                f"{known['epoch']:.0f}" if "epoch" in known else "",
+                "" if best is None else f"{best:.4f}",
+                duration(time.monotonic() - known["since"]),
+            )
+        elapsed = time.monotonic() - self._started
+        text = f"{self._n_done} of {self._n_jobs} jobs, {duration(elapsed)}"
+        if self._n_done:
+            left = elapsed / self._n_done * (self._n_jobs - self._n_done)
+            text += f", about {duration(left)} left"
+        bar = ProgressBar(total=max(1, self._n_jobs), completed=self._n_done, width=40)
+        return Group(table, bar, Text(text))
+
+
+def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
+    """Return state, label, target metric, trials, duration and device; or why not."""
+    label = outcome.job.label
+    if record is None:
+        return f"✗ failed  {label}: no record was written"
+    start = f"{_MARKS[record.state]} {record.state:<7} {label}"
+    if record.state is not State.DONE:
+        lines = (record.reason or "").strip().splitlines() or [""]
+        return f"{start}: {lines[-1]}"
+    target = "accuracy" if "accuracy" in record.metrics else "f1"
+    value = record.metrics[target]
+    shown = "undefined" if value is None else f"{value:.3f}"
+    trials = f"{record.n_trials} trial{'s' * (record.n_trials != 1)}"
+    return f"{start}: {target} {shown}, {trials}, {duration(seconds)}, {outcome.device}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration for people.
+
+    >>> duration(3.21), duration(75), duration(7_300), duration(200_000)
+    ('3.2 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3_600:
+        return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    if seconds < 86_400:
+        return f"{seconds // 3_600:.0f} h {seconds % 3_600 // 60:.0f} min"
+    return f"{seconds // 86_400:.0f} d {seconds % 86_400 // 3_600:.0f} h"

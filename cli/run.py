@@ -1,0 +1,140 @@
+"""``cschoice run``: do what is not done yet."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cschoice.config import load
+from cschoice.errors import InvalidParameter
+from cschoice.executors import Executor
+from cschoice.executors.inline import InlineExecutor
+from cschoice.executors.local import LocalExecutor, local_slots
+from cschoice.pipeline import Selection, check_parameters, current_jobs, plan
+from cschoice.pipeline import run as run_jobs
+from cschoice.records import Job, State
+from cschoice.store import Progress, ResultStore
+from cschoice.tables import collect
+
+from .console import answer_table
+from .display import Display, duration
+from .estimate import estimate
+from .options import (
+    DEFAULT_EXPERIMENT,
+    DEFAULT_RESULTS,
+    PROFILE,
+    Config,
+    Dataset,
+    ExperimentName,
+    Folds,
+    Learner,
+    ProfileName,
+    Results,
+    Trials,
+)
+
+
+def run(
+    learner: Learner = None,
+    dataset: Dataset = None,
+    profile: ProfileName = PROFILE,
+    experiment: ExperimentName = DEFAULT_EXPERIMENT,
+    folds: Folds = None,
+    trials: Trials = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes at once. By default one per GPU or core.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps or auto.")] = "auto",
+    executor: Annotated[
+        str, typer.Option(help="local: one process per job; inline: this process, for debugging.")
+    ] = "local",
+    results: Results = DEFAULT_RESULTS,
+    config: Config = None,
+    keep_predictions: Annotated[
+        bool, typer.Option("--keep-predictions", help="Keep the utilities of all test objects.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Do finished jobs again.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would run and how long it may take.")
+    ] = False,
+) -> None:
+    """Run a study, or the part of it that you name.
+
+    What is done stays done: run it again after an interruption, a crash or a change, and only
+    the rest runs. Every job tunes its hyperparameters on inner splits, refits, and is tested on
+    its outer fold.
+    """
+    study = load(config)
+    selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
+    jobs = plan(study, selection)
+    check_parameters(jobs)
+    store = ResultStore(results)
+    remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
+    if dry_run:
+        _show_plan(remaining, store, len(jobs) - len(remaining), workers or len(_slots(device)))
+        return
+    store.open()
+    if force:
+        for job in remaining:
+            store.forget(job)
+    where = _executor(executor, store, device, workers, keep_predictions)
+    failed = _run(remaining, store, where)
+    collect(store, current_jobs(study, store, folds, trials)[0])
+    skipped = [job for job in jobs if store.progress(job) is Progress.SKIPPED]
+    done = len(jobs) - len(skipped) - failed
+    typer.echo(
+        f"{done} of {len(jobs)} jobs done, {len(skipped)} skipped, {failed} failed: "
+        f"{results / 'tables'}. Next: cschoice report"
+    )
+    raise typer.Exit(1 if failed else 0)
+
+
+def _slots(device: str) -> list[object]:
+    return list(local_slots(device, None))
+
+
+def _executor(
+    name: str, store: ResultStore, device: str, workers: int | None, keep_predictions: bool
+) -> Executor:
+    if name == "inline":
+        plain = "cpu" if device == "auto" else device
+        return InlineExecutor(store, plain, keep_predictions)
+    if name == "local":
+        slots = local_slots(device, workers)
+        return LocalExecutor(store, slots, keep_predictions=keep_predictions)
+    raise InvalidParameter(f"executor must be local or inline, got '{name}'")
+
+
+def _run(jobs: list[Job], store: ResultStore, executor: Executor) -> int:
+    """Run the jobs with a display; return how many failed."""
+    failed = 0
+    with Display(len(jobs)) as display:
+        for outcome, record in run_jobs(jobs, store, executor, display.on_event):
+            display.finished(outcome, record)
+            failed += record is None or record.state is State.FAILED
+    return failed
+
+
+def _show_plan(jobs: list[Job], store: ResultStore, n_done: int, n_slots: int) -> None:
+    seconds = estimate(jobs, store)
+    cells: dict[tuple[str, str], list[Job]] = {}
+    for job in jobs:
+        cells.setdefault((job.dataset, job.learner), []).append(job)
+    total = sum(seconds[cell] * len(group) for cell, group in cells.items())
+    answer_table(
+        f"{len(jobs)} jobs to run, {n_done} done; about {duration(total)} of CPU time, "
+        f"{duration(total / n_slots)} on {n_slots} workers",
+        ["dataset", "learner", "#jobs", "#trials", "#per job", "#all"],
+        [
+            [
+                *cell,
+                str(len(group)),
+                str(group[0].budget.n_trials),
+                duration(seconds[cell]),
+                duration(seconds[cell] * len(group)),
+            ]
+            for cell, group in cells.items()
+        ],
+        folding="dataset",
+    )

@@ -1,0 +1,94 @@
+"""``cschoice status`` and ``cschoice collect``: what the files say."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import typer
+
+from cschoice.config import load
+from cschoice.pipeline import Selection, current_jobs, plan
+from cschoice.store import Progress, ResultStore
+from cschoice.tables import collect as collect_tables
+
+from .console import answer_json, answer_table, talk
+from .options import (
+    DEFAULT_EXPERIMENT,
+    DEFAULT_RESULTS,
+    PROFILE,
+    Config,
+    Dataset,
+    ExperimentName,
+    Folds,
+    Json,
+    Learner,
+    ProfileName,
+    Results,
+    Trials,
+)
+
+
+def status(
+    learner: Learner = None,
+    dataset: Dataset = None,
+    profile: ProfileName = PROFILE,
+    experiment: ExperimentName = DEFAULT_EXPERIMENT,
+    folds: Folds = None,
+    trials: Trials = None,
+    results: Results = DEFAULT_RESULTS,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Show what is done, running, failed, stale or to do, from the files alone.
+
+    Works while another process runs. Stale means: finished under another configuration.
+    """
+    selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
+    jobs = plan(load(config), selection)
+    store = ResultStore(results)
+    states = [(job, store.progress(job)) for job in jobs]
+    if as_json:
+        answer_json(
+            [
+                {
+                    "dataset": job.dataset,
+                    "learner": job.learner,
+                    "fold": job.fold,
+                    "state": str(state),
+                    "trials": len(store.trials(job)),
+                }
+                for job, state in states
+            ]
+        )
+        return
+    cells: dict[tuple[str, str], Counter[Progress]] = {}
+    for job, state in states:
+        cells.setdefault((job.dataset, job.learner), Counter())[state] += 1
+    answer_table(
+        f"{experiment}, profile {profile}: {len(jobs)} jobs in {results}",
+        ["dataset", "learner", *(f"#{state}" for state in Progress)],
+        [
+            [*names, *(str(counts[state] or "·") for state in Progress)]
+            for names, counts in cells.items()
+        ],
+        folding="dataset",
+    )
+
+
+def collect(
+    folds: Folds = None,
+    trials: Trials = None,
+    results: Results = DEFAULT_RESULTS,
+    config: Config = None,
+) -> None:
+    """Write results/tables/{folds,metrics,trials}.parquet from the finished jobs.
+
+    'cschoice run' does this at its end; do it by hand after copying results together.
+    """
+    store = ResultStore(results)
+    store.open()
+    jobs, n_stale = current_jobs(load(config), store, folds, trials)
+    for name, n_rows in collect_tables(store, jobs).items():
+        typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
+    if n_stale:
+        talk.print(f"{n_stale} jobs are of another configuration and were left out")

@@ -1,0 +1,171 @@
+"""``experiments.yaml``: what a study consists of, checked as a whole before anything runs.
+
+``load`` returns a valid study or raises one error that lists all problems: file, dotted path,
+what was got, what is allowed, the nearest name. No inheritance, no interpolation, no code.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cschoice.datasets import DATASETS
+from cschoice.errors import ConfigError, FileNotUsable, UnknownName
+from cschoice.learners import LEARNERS
+from cschoice.registry import unknown_name
+
+Section = TypeVar("Section")
+
+DEFAULT_FILE = "experiments.yaml"
+DEFAULT_PROFILE = "laptop"
+
+Share = Annotated[float, Field(gt=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LearnerSettings(_Strict):
+    """Fixed parameters of a learner, and limits within its search space."""
+
+    parameters: dict[str, Any] = {}
+    space: dict[str, list[Any]] = {}
+
+
+class Experiment(_Strict):
+    """Which learners on which datasets under which protocol."""
+
+    protocol: Literal["nested"]
+    datasets: Annotated[list[str], Field(min_length=1)]
+    learners: Annotated[list[str], Field(min_length=1)]
+
+
+class FrugalSettings(_Strict):
+    """Spend the budget where it pays; the fields are those of ``records.Frugal``."""
+
+    task_share: Share = 1.0
+    epoch_share: Share = 1.0
+    n_promoted: Count = 1
+    hopeless: Annotated[float, Field(gt=0)] = 1.0
+
+
+class Profile(_Strict):
+    """How much is spent; the same protocol from seconds to weeks."""
+
+    seed: Annotated[int, Field(ge=0)] = 0
+    folds: Count = 5
+    trials: Annotated[int, Field(ge=0)] = 100
+    inner_splits: Count = 3
+    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    threshold_refit: bool = True
+    threads: Count = 1
+    frugal: FrugalSettings | None = None
+    datasets: dict[str, Any] = {}  # for every dataset that has such a parameter
+    learners: dict[str, Any] = {}  # for every learner that has such a parameter
+    space: dict[str, list[Any]] = {}  # for every learner that has such a dimension
+
+
+class Study(_Strict):
+    """A whole study."""
+
+    datasets: dict[str, dict[str, Any]] = {}
+    learners: dict[str, LearnerSettings] = {}
+    experiments: dict[str, Experiment]
+    profiles: dict[str, Profile]
+
+    def experiment(self, name: str) -> Experiment:
+        """Return the experiment of that name."""
+        return _named("experiment", name, self.experiments)
+
+    def profile(self, name: str) -> Profile:
+        """Return the profile of that name."""
+        return _named("profile", name, self.profiles)
+
+
+def load(path: Path | None = None) -> Study:
+    """Read a study: the file given, else experiments.yaml here, else the built-in one."""
+    if path is None:
+        path = Path(DEFAULT_FILE)
+        if not path.exists():
+            path = Path(str(files("cschoice") / DEFAULT_FILE))
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError([f"{path}: not YAML: {' '.join(str(error).split())}"]) from error
+    return check(content, path)
+
+
+def check(content: Any, path: Path) -> Study:
+    """Turn what the file says into a study, or list everything that is wrong with it."""
+    try:
+        study = Study.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError([f"{path}: {_problem(e)}" for e in error.errors()]) from error
+    problems = [f"{path}: {problem}" for problem in _problems_of_names(study)]
+    if problems:
+        raise ConfigError(problems)
+    return study
+
+
+def _problem(error: Any) -> str:
+    """Say what pydantic found, with the nearest name where a key is unknown."""
+    where = ".".join(str(part) for part in error["loc"]) or "the whole file"
+    if error["type"] == "extra_forbidden":
+        allowed = _fields_beside(error["loc"])
+        near = difflib.get_close_matches(str(error["loc"][-1]), allowed, n=1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        return f"{where}: unknown key; {hint}Known: {', '.join(allowed)}"
+    got = repr(error["input"])
+    return f"{where}: {error['msg']}, got {got if len(got) < 60 else type(error['input']).__name__}"
+
+
+def _fields_beside(location: tuple[Any, ...]) -> list[str]:
+    """Return the keys that are known where an unknown one was found."""
+    section = {1: Study, 3: {"learners": LearnerSettings, "experiments": Experiment}}
+    model: Any = section.get(len(location), FrugalSettings)
+    if isinstance(model, dict):
+        model = model.get(location[0], Profile)
+    return list(model.model_fields)
+
+
+def _problems_of_names(study: Study) -> Iterator[str]:
+    """Check every name against its registry."""
+
+    def wrong(where: str, noun: str, names: Any, known: Mapping[str, Any]) -> Iterator[str]:
+        for name in names:
+            if name not in known:
+                yield f"{where}: {unknown_name(noun, str(name), known)}"
+
+    yield from wrong("datasets", "dataset", study.datasets, DATASETS)
+    yield from wrong("learners", "learner", study.learners, LEARNERS)
+    for name, experiment in study.experiments.items():
+        at = f"experiments.{name}"
+        yield from wrong(f"{at}.datasets", "dataset", experiment.datasets, DATASETS)
+        yield from wrong(f"{at}.learners", "learner", experiment.learners, LEARNERS)
+    for name, settings in study.learners.items():
+        yield from _problems_of_limits(f"learners.{name}.space", settings.space)
+    for name, profile in study.profiles.items():
+        yield from _problems_of_limits(f"profiles.{name}.space", profile.space)
+
+
+def _problems_of_limits(where: str, space: Mapping[str, list[Any]]) -> Iterator[str]:
+    for name, limits in space.items():
+        numbers = all(isinstance(limit, int | float) for limit in limits)
+        if not limits or (numbers and (len(limits) != 2 or limits[0] > limits[1])):
+            yield f"{where}.{name}: limits are [low, high] or a list of options, got {limits}"
+
+
+def _named(noun: str, name: str, known: Mapping[str, Section]) -> Section:
+    if name not in known:
+        raise UnknownName(unknown_name(noun, name, known))
+    return known[name]

@@ -1,0 +1,30 @@
+"""Where jobs run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from cschoice.records import Job
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job's process ended; the record, if there is one, is in the store."""
+
+    job: Job
+    ended: Literal["finished", "busy", "died", "unusable"]
+    device: str
+    detail: str = ""
+
+
+OnEvent = Callable[[Job, str, Mapping[str, Any]], None]  # job, device, event
+
+
+class Executor(Protocol):
+    """Runs jobs and yields their outcomes as they complete."""
+
+    def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
+        """Run every job once."""
+        ...

@@ -1,0 +1,197 @@
+"""Jobs on this machine: one process per job, one slot per GPU or CPU core.
+
+A fresh process per job, because anything shared falls with the first one that is killed. Each
+sees one device only, chosen before it starts, and has as many threads as its job says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from cschoice.executors import OnEvent, Outcome
+from cschoice.records import Job, to_json
+from cschoice.store import ResultStore
+from cschoice.worker import EXIT_BUSY, EXIT_UNUSABLE
+
+_GRACE = 5.0  # seconds between asking a process to stop and killing it
+_LOG_LINES = 15
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for one process at a time."""
+
+    name: str  # what people see: cpu:0, cuda:1
+    device: str  # what the process is told: cpu, cuda
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def local_slots(device: str, n_workers: int | None) -> list[Slot]:
+    """Return the slots of this machine: GPUs if wanted and there, else CPU cores.
+
+    ``n_workers`` is the number of processes at once; more than GPUs share them in turn.
+    """
+    gpus = _visible_gpus() if device in ("auto", "cuda") else []
+    if device.startswith("cuda:"):
+        gpus = _visible_gpus()[int(device[5:]) :][:1] or [device[5:]]
+    if gpus:
+        return [
+            Slot(
+                f"cuda:{gpus[k % len(gpus)]}",
+                "cuda",
+                {
+                    "CUDA_VISIBLE_DEVICES": gpus[k % len(gpus)],
+                    "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+                },
+            )
+            for k in range(n_workers or len(gpus))
+        ]
+    name = "cpu" if device == "auto" else device
+    return [Slot(f"{name}:{k}", name) for k in range(n_workers or _n_cores())]
+
+
+def _visible_gpus() -> list[str]:
+    """Return what CUDA_VISIBLE_DEVICES may name, without loading torch."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return [name for name in given.split(",") if name]
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [str(k) for k, line in enumerate(listed.stdout.splitlines()) if line.startswith("GPU")]
+
+
+def _n_cores() -> int:
+    given = os.environ.get("SLURM_CPUS_PER_TASK")
+    return int(given) if given else len(os.sched_getaffinity(0))
+
+
+@dataclass
+class _Running:
+    job: Job
+    slot: Slot
+    process: subprocess.Popen[bytes]
+    log: Path
+    heard: bytes = b""
+
+    @property
+    def channel(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def listen(self, on_event: OnEvent) -> bool:
+        """Pass on what the process says; False when it has hung up."""
+        data = os.read(self.channel.fileno(), 65_536)
+        *lines, self.heard = (self.heard + data).split(b"\n")
+        for line in lines:
+            on_event(self.job, self.slot.name, json.loads(line))
+        return bool(data)
+
+
+class LocalExecutor:
+    """One spawned process per job; what one of them does costs only itself."""
+
+    def __init__(
+        self, store: ResultStore, slots: Sequence[Slot], *, keep_predictions: bool = False
+    ) -> None:
+        self.store, self.slots, self.keep_predictions = store, list(slots), keep_predictions
+        self._running: list[_Running] = []
+
+    def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
+        """Keep every slot busy until all jobs were run; stopping the iteration stops them."""
+        waiting, free = list(jobs), list(self.slots)
+        with selectors.DefaultSelector() as selector:
+            try:
+                while waiting or self._running:
+                    while waiting and free:
+                        running = self._start(waiting.pop(0), free.pop(0))
+                        selector.register(running.channel, selectors.EVENT_READ, running)
+                        on_event(running.job, running.slot.name, {"event": "started"})
+                    for key, _ in selector.select():
+                        running = key.data
+                        if running.listen(on_event):
+                            continue
+                        selector.unregister(key.fileobj)
+                        running.process.wait()
+                        self._running.remove(running)
+                        free.append(running.slot)
+                        yield self._outcome(running)
+            finally:
+                self._stop_all()
+
+    def _start(self, job: Job, slot: Slot) -> _Running:
+        folder = self.store.folder(job)
+        folder.mkdir(parents=True, exist_ok=True)
+        log = folder / "log.txt"
+        threads = str(job.threads)
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": threads,
+            "MKL_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            **slot.environment,
+        }
+        command = [
+            sys.executable, "-m", "cschoice.worker",
+            "--results", str(self.store.root),
+            "--job", to_json(asdict(job)),
+            "--device", slot.device,
+            "--parent", str(os.getpid()),
+            *(["--keep-predictions"] if self.keep_predictions else []),
+        ]  # fmt: skip
+        with log.open("w") as file:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                bufsize=0,
+                env=environment,
+                start_new_session=True,  # Ctrl-C reaches this process only, which stops the others
+            )
+        running = _Running(job, slot, process, log)
+        self._running.append(running)
+        return running
+
+    def _outcome(self, running: _Running) -> Outcome:
+        code, device = running.process.returncode, running.slot.name
+        if code == 0:
+            return Outcome(running.job, "finished", device)
+        if code == EXIT_BUSY:
+            return Outcome(running.job, "busy", device)
+        said = _tail(running.log)
+        if code == EXIT_UNUSABLE:
+            return Outcome(running.job, "unusable", device, said)
+        how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        return Outcome(running.job, "died", device, f"its process ended: {how}\n{said}".strip())
+
+    def _stop_all(self) -> None:
+        """Ask all processes to end, and end those that do not."""
+        for running in self._running:
+            running.process.terminate()
+        deadline = time.monotonic() + _GRACE
+        try:
+            for running in self._running:
+                running.process.wait(max(0.1, deadline - time.monotonic()))
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            for running in self._running:
+                running.process.kill()
+        self._running.clear()
+
+
+def _tail(log: Path) -> str:
+    try:
+        lines: list[Any] = log.read_text(errors="replace").splitlines()
+    except OSError as error:
+        return str(error)
+    return "\n".join(lines[-_LOG_LINES:])

@@ -1,0 +1,171 @@
+"""Plan a study, leave out what is done, run the rest: the only module that knows everything."""
+
+from __future__ import annotations
+
+import fnmatch
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from cschoice.config import Experiment, Profile, Study
+from cschoice.datasets import DATASETS
+from cschoice.errors import FileNotUsable, InvalidParameter, UnknownName
+from cschoice.executors import Executor, OnEvent, Outcome
+from cschoice.learners import LEARNERS
+from cschoice.records import Budget, Frugal, Job, Record, State
+from cschoice.registry import load, unknown_name
+from cschoice.store import Progress, ResultStore
+
+_POLL = 1.0  # seconds between looks at jobs that another run is doing
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which part of an experiment to run, and what to change for this run."""
+
+    experiment: str
+    profile: str
+    learners: Sequence[str] = ()  # names or globs; none means all
+    datasets: Sequence[str] = ()
+    folds: int | None = None
+    trials: int | None = None
+
+
+def plan(study: Study, selection: Selection) -> list[Job]:
+    """Return the jobs of a selection, as values that contain every number that matters.
+
+    Learners that do not apply to a dataset's kind of choice have no job there.
+    """
+    experiment = study.experiment(selection.experiment)
+    profile = study.profile(selection.profile)
+    n_trials = profile.trials if selection.trials is None else selection.trials
+    frugal = Frugal(**profile.frugal.model_dump()) if profile.frugal else None
+    budget = Budget(n_trials, profile.inner_splits, profile.held_out, frugal)
+    datasets, learners = _selected(experiment, selection)
+    return [
+        Job(
+            profile=selection.profile,
+            experiment=selection.experiment,
+            protocol=experiment.protocol,
+            dataset=dataset,
+            learner=learner,
+            fold=fold,
+            seed=profile.seed,
+            budget=budget,
+            dataset_parameters=_dataset_parameters(study, profile, dataset),
+            **_learner_settings(study, profile, learner),
+            threshold_refit=profile.threshold_refit,
+            threads=profile.threads,
+        )
+        for dataset in datasets
+        for learner in learners
+        if DATASETS[dataset].kind in LEARNERS[learner].kinds
+        for fold in range(profile.folds if selection.folds is None else selection.folds)
+    ]
+
+
+def _selected(experiment: Experiment, selection: Selection) -> tuple[list[str], list[str]]:
+    """Match globs against the experiment; a name it does not list runs if it exists at all."""
+
+    def match(noun: str, patterns: Sequence[str], listed: list[str], known: Any) -> list[str]:
+        if not patterns:
+            return listed
+        found: list[str] = []
+        for pattern in patterns:
+            names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
+            names += [name for name in known if name == pattern and name not in listed]
+            if not names:
+                raise UnknownName(unknown_name(noun, pattern, known))
+            found += [name for name in names if name not in found]
+        return found
+
+    return (
+        match("dataset", selection.datasets, experiment.datasets, DATASETS),
+        match("learner", selection.learners, experiment.learners, LEARNERS),
+    )
+
+
+def _dataset_parameters(study: Study, profile: Profile, dataset: str) -> dict[str, Any]:
+    """Return the dataset's own parameters over the profile's, as far as it has them."""
+    own = study.datasets.get(dataset, {})
+    source = DATASETS[dataset].source
+    if source is None:
+        return dict(own)
+    known = {parameter.name for parameter in fields(load(source))}
+    return {name: value for name, value in profile.datasets.items() if name in known} | own
+
+
+def _learner_settings(study: Study, profile: Profile, learner: str) -> dict[str, Any]:
+    """Return parameters and limits of a learner: its own over the profile's.
+
+    The profile speaks to all learners: what concerns one of them is what its row lists.
+    """
+    own = study.learners.get(learner)
+    has = LEARNERS[learner].parameters
+    parameters = {name: value for name, value in profile.learners.items() if name in has}
+    space = {name: limits for name, limits in profile.space.items() if name in has}
+    if own is not None:
+        parameters, space = parameters | own.parameters, space | own.space
+    return {"learner_parameters": parameters, "space": space}
+
+
+def current_jobs(
+    study: Study, store: ResultStore, folds: int | None = None, trials: int | None = None
+) -> tuple[list[Job], int]:
+    """Return the jobs with files that the study still asks for, and how many it does not.
+
+    Tables are made of the former: a changed configuration is never mixed with what was before.
+    """
+    found = list(store.jobs())
+    wanted: set[str] = set()
+    for profile, experiment in {(job.profile, job.experiment) for job in found}:
+        if profile in study.profiles and experiment in study.experiments:
+            selection = Selection(experiment, profile, ("*",), ("*",), folds, trials)
+            wanted |= {job.key for job in plan(study, selection)}
+    current = [job for job in found if job.key in wanted]
+    return current, len(found) - len(current)
+
+
+def run(
+    jobs: Sequence[Job], store: ResultStore, executor: Executor, on_event: OnEvent
+) -> Iterator[tuple[Outcome, Record | None]]:
+    """Run what is not done; yield each outcome with its record.
+
+    Jobs that another run is doing are awaited, and done here if that run dies.
+    """
+    store.open()
+    waiting = [job for job in jobs if store.progress(job) is not Progress.DONE]
+    while waiting:
+        elsewhere: list[Job] = []
+        for outcome in executor.run(waiting, on_event):
+            if outcome.ended == "unusable":
+                raise FileNotUsable(outcome.detail or f"cannot write to {store.root}")
+            if outcome.ended == "busy":
+                elsewhere.append(outcome.job)
+                continue
+            if outcome.ended == "died":
+                store.begin(outcome.job)
+                store.finish(outcome.job, _died(outcome))
+            yield outcome, store.record(outcome.job)
+        waiting = _await(elsewhere, store)
+
+
+def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:
+    """Wait until nobody works on these jobs any more; return those that are still not done."""
+    while any(store.progress(job) is Progress.RUNNING for job in jobs):
+        time.sleep(_POLL)
+    return [job for job in jobs if store.progress(job) is Progress.TO_DO]
+
+
+def _died(outcome: Outcome) -> Record:
+    return Record(outcome.job.key, State.FAILED, outcome.detail)
+
+
+def check_parameters(jobs: Sequence[Job]) -> None:
+    """Refuse parameters and limits that a learner does not have, before anything runs."""
+    for learner, job in {job.learner: job for job in jobs}.items():
+        has = LEARNERS[learner].parameters
+        for name in [*job.learner_parameters, *job.space]:
+            if name not in has:
+                raise InvalidParameter(unknown_name(f"parameter of {learner}", name, has))

@@ -1,0 +1,231 @@
+"""Nested cross-validation of one learner on one outer fold.
+
+As in the paper's section on additional experimental details, where ruled otherwise as ruled:
+tune on inner splits, tune the threshold, refit, test.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets import make_dataset
+from cschoice.decision import choose, tune_threshold
+from cschoice.errors import CschoiceError
+from cschoice.learners import make_learner
+from cschoice.learners.base import Learner
+from cschoice.learners.saving import save
+from cschoice.metrics import METRICS, metric
+from cschoice.protocols.context import Context, environment
+from cschoice.records import Frugal, Record, Rung, State, Trial, TrialState
+from cschoice.seeding import seed_for
+from cschoice.space import Dimension
+from cschoice.splits import stratified_shuffle_splits
+from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tuning import best_trial, narrowed, next_trial
+
+Params = Mapping[str, Any]
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def run(context: Context) -> Record:
+    """Do the job; earlier trials in the journal are taken as they are."""
+    job = context.job
+    source = make_dataset(job.dataset, **job.dataset_parameters)
+    train, test = source.fold(job.fold, job.seed)
+    if source.standardize:
+        train, test = train.standardized_by(train), test.standardized_by(train)
+    trials = _tune(context, train)
+    started = time.process_time()
+    best = best_trial(trials)
+    if trials and best is None:
+        reasons = {trial.error for trial in trials if trial.error}
+        raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
+    params = dict(best.params) if best else {}
+    final = _Fits(context, train).final(params)
+    utilities = final.learner.utilities(test)
+    context.tell({"event": "test"})
+    save(final.learner, context.folder / "model")
+    if context.keep_predictions:
+        _write_predictions(context, test, utilities)
+    return Record(
+        key=job.key,
+        state=State.DONE,
+        kind=str(train.kind),
+        params=params,
+        threshold=final.threshold,
+        metrics=evaluate(test, utilities, final.threshold),
+        n_trials=len(trials),
+        seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
+        environment=environment(context.device),
+    )
+
+
+def evaluate(
+    tasks: ChoiceTasks, utilities: NDArray[np.float32], threshold: float | None
+) -> dict[str, float | None]:
+    """Return every metric that applies; None where it is not defined on these tasks."""
+    choices = choose(tasks, utilities, threshold)
+    values = {
+        name: row(tasks, utilities if row.needs == "utilities" else choices)
+        for name, row in METRICS.items()
+        if tasks.kind in row.kinds
+    }
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
+
+
+def _tune(context: Context, train: ChoiceTasks) -> list[Trial]:
+    """Try hyperparameters until the budget is spent; return all trials."""
+    job = context.job
+    trials = context.trials()
+    learner = make_learner(job.learner, **job.learner_parameters)
+    space = narrowed(learner.tunable(), job.space)
+    fits = _Fits(context, train)
+    seed = seed_for(job.seed, "tuning", dataset=job.dataset, learner=job.learner, fold=job.fold)
+    defaults = learner.get_params(deep=False)
+    while proposal := next_trial(
+        space, _inside(defaults, space), trials, job.budget, seed=seed, costly=learner.costly
+    ):
+        params, rung = proposal
+        context.tell({"event": "trial", "number": len(trials), "rung": str(rung)})
+        trial = fits.trial(len(trials), params, rung, best_trial(trials))
+        context.append(trial)
+        trials.append(trial)
+        best = best_trial(trials)
+        context.tell({"event": "tried", "best": best.loss if best else None})
+    return trials
+
+
+def _inside(params: Params, space: Mapping[str, Dimension]) -> dict[str, Any]:
+    """Move defaults that lie outside a narrowed space to its border."""
+    return {
+        name: min(max(params[name], space[name].low), space[name].high)  # type: ignore[union-attr]
+        if hasattr(space[name], "low")
+        else params[name]
+        for name in space
+    }
+
+
+@dataclass(frozen=True)
+class _Final:
+    learner: Learner
+    threshold: float | None
+
+
+class _Fits:
+    """Everything that is fitted in a job, with its seeds and splits.
+
+    Splits leave the learner's name out of their seeds: all learners see the same ones.
+    """
+
+    def __init__(self, context: Context, train: ChoiceTasks) -> None:
+        self.context, self.job, self.train = context, context.job, train
+        budget = self.job.budget
+        self.splits: Sequence[Split] = list(
+            stratified_shuffle_splits(train, budget.n_splits, budget.held_out, self._seed("inner"))
+        )
+
+    def trial(self, number: int, params: Params, rung: Rung, best: Trial | None) -> Trial:
+        """Evaluate hyperparameters on the inner splits; a failure is a result too."""
+        started = time.process_time()
+        losses: list[float] = []
+        state, reason = TrialState.COMPLETE, None
+        frugal = self.job.budget.frugal
+        try:
+            for index, (inner, held_out) in enumerate(self.splits):
+                learner = self._new(params)
+                if rung is Rung.SCREEN and frugal is not None:
+                    inner = self._screened(learner, inner, frugal)
+                self._fit(learner, inner, f"trial-{number}-{index}", split=index)
+                losses.append(self._loss(learner, inner, held_out))
+                if rung is Rung.SCREEN and index == 0 and _hopeless(losses[0], best, frugal):
+                    state = TrialState.HOPELESS
+                    break
+        except (CschoiceError, MemoryError) as error:
+            losses, state, reason = [], TrialState.FAILED, f"{type(error).__name__}: {error}"
+        seconds = time.process_time() - started
+        return Trial(number, rung, dict(params), losses, state, seconds, reason)
+
+    def final(self, params: Params) -> _Final:
+        """Tune the threshold on held-out tasks if there is one, and refit on everything."""
+        everything = np.arange(len(self.train))
+        if self.train.kind is Kind.SINGLETON:
+            return _Final(self._fit(self._new(params), everything, "final"), None)
+        ((inner, held_out),) = stratified_shuffle_splits(
+            self.train, 1, self.job.budget.held_out, self._seed("threshold")
+        )
+        learner = self._fit(self._new(params), inner, "threshold")
+        kept = self.train[held_out]
+        threshold = tune_threshold(kept, learner.utilities(kept))
+        if self.job.threshold_refit:
+            learner = self._fit(self._new(params), everything, "final")
+        return _Final(learner, threshold)
+
+    def _new(self, params: Params) -> Learner:
+        learner: Learner = make_learner(
+            self.job.learner, **{**self.job.learner_parameters, **params}
+        )
+        return learner
+
+    def _fit(
+        self, learner: Learner, numbers: NDArray[np.int64], purpose: str, split: int | None = None
+    ) -> Learner:
+        """Fit on these tasks; the purpose names the seed."""
+        learner.on_epoch = lambda row: self.context.tell({"event": "epoch", "split": split, **row})
+        seed = self._seed(purpose, learner=learner.name)
+        learner.fit(self.train[numbers], seed=seed, device=self.context.device)
+        learner.on_epoch = None
+        return learner
+
+    def _screened(
+        self, learner: Learner, numbers: NDArray[np.int64], frugal: Frugal
+    ) -> NDArray[np.int64]:
+        """Take a share of the tasks, and of the epochs where the learner has them."""
+        if hasattr(learner, "epochs"):
+            learner.set_params(epochs=max(1, round(frugal.epoch_share * learner.epochs)))
+        order = np.random.default_rng(self._seed("screen")).permutation(numbers)
+        return np.sort(order[: max(2, round(frugal.task_share * len(numbers)))])
+
+    def _loss(
+        self, learner: Learner, inner: NDArray[np.int64], held_out: NDArray[np.int64]
+    ) -> float:
+        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the training side."""
+        tasks = self.train[held_out]
+        utilities = learner.utilities(tasks)
+        if tasks.kind is Kind.SINGLETON:
+            return 1 - metric("accuracy")(tasks, utilities)
+        known = self.train[inner]
+        threshold = tune_threshold(known, learner.utilities(known))
+        return 1 - metric("f1")(tasks, choose(tasks, utilities, threshold))
+
+    def _seed(self, purpose: str, **names: str) -> int:
+        return seed_for(
+            self.job.seed, purpose, dataset=self.job.dataset, fold=self.job.fold, **names
+        )
+
+
+def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:
+    if frugal is None or best is None or best.loss is None:
+        return False
+    return loss > best.loss + frugal.hopeless
+
+
+def _write_predictions(
+    context: Context, tasks: ChoiceTasks, utilities: NDArray[np.float32]
+) -> None:
+    """Keep one utility per entry of the test tasks: new metrics need no new training."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from cschoice.files import replacing
+
+    numbers = np.repeat(np.arange(len(tasks)), tasks.sizes)
+    columns = {"task": numbers, "chosen": tasks.chosen.astype(np.int8), "utility": utilities}
+    with replacing(context.folder / "predictions.parquet") as (temporary,):
+        pq.write_table(pa.table(columns), temporary, compression="zstd")

@@ -1,0 +1,171 @@
+"""Results as files: one folder per job, written so that a kill at any moment loses nothing.
+
+runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
+  job.json      written first: the resolved job
+  trials.jsonl  append-only, flushed to disk; a torn last line is dropped
+  record.json   written last, by rename: its presence means finished
+  model/        the refitted learner
+  claim-0.json  who works on it now; see ``claims``
+  log.txt       what the worker said
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+
+from cschoice.claims import claimed_by_living
+from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.files import replacing
+from cschoice.records import Job, Record, State, Trial, from_json, to_json
+
+STORE_VERSION = 1
+
+
+class Progress(StrEnum):
+    """Where a job stands, as its files tell."""
+
+    DONE = "done"
+    RUNNING = "running"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    STALE = "stale"  # finished, but under another configuration
+    TO_DO = "to do"
+
+
+class ResultStore:
+    """The results folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def open(self) -> None:
+        """Create the folder, or check that this version can read it."""
+        path = self.root / "version.json"
+        if path.exists():
+            version = json.loads(_read(path)).get("version")
+            if not isinstance(version, int) or version > STORE_VERSION:
+                raise InvalidFile(
+                    f"{self.root} was written by a newer cschoice (version {version}, this one "
+                    f"knows {STORE_VERSION}): install that, or choose another --results"
+                )
+        else:
+            _write(path, to_json({"version": STORE_VERSION}))
+
+    def folder(self, job: Job) -> Path:
+        """Return where the job's files are."""
+        return self.root / "runs" / job.profile / job.experiment / job.label
+
+    def begin(self, job: Job) -> None:
+        """Prepare the job's folder; what another configuration left there goes."""
+        folder = self.folder(job)
+        folder.mkdir(parents=True, exist_ok=True)
+        before = self._read_job(folder)
+        if before is not None and before.key != job.key:
+            for name in ("record.json", "trials.jsonl", "predictions.parquet", "log.txt"):
+                (folder / name).unlink(missing_ok=True)
+            shutil.rmtree(folder / "model", ignore_errors=True)
+        if before != job:
+            _write(folder / "job.json", to_json(asdict(job)))
+        _drop_torn_line(folder / "trials.jsonl")
+
+    def forget(self, job: Job) -> None:
+        """Remove everything of a job, so that it is done again."""
+        shutil.rmtree(self.folder(job), ignore_errors=True)
+
+    def record(self, job: Job) -> Record | None:
+        """Return what came out of exactly this job, if it is finished."""
+        record = self._any_record(self.folder(job))
+        return record if record is not None and record.key == job.key else None
+
+    def finish(self, job: Job, record: Record) -> None:
+        """Write the record: from now on the job is finished."""
+        _write(self.folder(job) / "record.json", to_json(asdict(record)))
+
+    def trials(self, job: Job) -> list[Trial]:
+        """Return the trials of exactly this job, in order; a torn last line does not count."""
+        folder = self.folder(job)
+        path = folder / "trials.jsonl"
+        before = self._read_job(folder)
+        if before is None or before.key != job.key or not path.exists():
+            return []
+        *lines, _torn = _read(path).split("\n")
+        return [
+            from_json(Trial, line, f"line {number} of {path}")
+            for number, line in enumerate(lines, start=1)
+        ]
+
+    def append(self, job: Job, trial: Trial) -> None:
+        """Add a trial to the journal; when this returns it is on disk."""
+        with (self.folder(job) / "trials.jsonl").open("a", encoding="utf-8") as file:
+            file.write(to_json(asdict(trial)) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def progress(self, job: Job) -> Progress:
+        """Say where the job stands."""
+        folder = self.folder(job)
+        record = self._any_record(folder)
+        if record is not None and record.key == job.key and record.state is State.DONE:
+            return Progress.DONE
+        if claimed_by_living(folder):
+            return Progress.RUNNING
+        if record is None:
+            return Progress.TO_DO
+        return Progress(record.state) if record.key == job.key else Progress.STALE
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield every job that has files here, in a fixed order."""
+        for path in sorted((self.root / "runs").glob("*/*/*/*/*/job.json")):
+            job = self._read_job(path.parent)
+            if job is not None:
+                yield job
+
+    def _read_job(self, folder: Path) -> Job | None:
+        """Return the job whose files these are; None if there are none or they are cut short."""
+        path = folder / "job.json"
+        if not path.exists():
+            return None
+        try:
+            job: Job = from_json(Job, _read(path), path)
+        except InvalidFile:
+            return None
+        return job
+
+    def _any_record(self, folder: Path) -> Record | None:
+        """Return the record; one that is cut short is as good as none, its job runs again."""
+        path = folder / "record.json"
+        if not path.exists():
+            return None
+        try:
+            record: Record = from_json(Record, _read(path), path)
+        except InvalidFile:
+            return None
+        return record
+
+
+def _drop_torn_line(path: Path) -> None:
+    """Cut off what a killed process left behind the last whole line."""
+    if path.exists():
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            with path.open("r+b") as file:
+                file.truncate(whole)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as (temporary,):
+        temporary.write_text(text + "\n", encoding="utf-8")

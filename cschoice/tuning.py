@@ -1,0 +1,173 @@
+"""Which hyperparameters to try next: a pure function of what was tried.
+
+scikit-optimize is reached through this module only. A fresh optimizer is told the whole history
+and asked once, so that resuming equals not having stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cschoice.records import Budget, Rung, Trial, TrialState
+from cschoice.seeding import seed_for
+from cschoice.space import Categorical, Dimension, Integer, Real
+
+Params = dict[str, Any]
+
+# Points spread evenly over the space before the Gaussian process has something to go by.
+_N_SPREAD = 10
+
+
+def next_trial(
+    space: Mapping[str, Dimension],
+    defaults: Params,
+    trials: Sequence[Trial],
+    budget: Budget,
+    *,
+    seed: int,
+    costly: bool,
+) -> tuple[Params, Rung] | None:
+    """Return what to try next and how much to spend on it; None when the budget is spent.
+
+    A frugal budget tries the defaults first, screens all trials cheaply, and evaluates the best
+    few in full. Cheap learners take evenly spread points all along: a Gaussian process would
+    cost more than the fits it saves.
+    """
+    if not space:
+        return None
+    rung = Rung.FULL if budget.frugal is None else Rung.SCREEN
+    tried = [trial for trial in trials if trial.rung is rung]
+    if len(tried) < budget.n_trials:
+        if not tried and budget.frugal is not None:
+            return {name: defaults[name] for name in space}, rung
+        history = [(dict(trial.params), trial.loss) for trial in tried]
+        return propose(space, history, seed=seed, costly=costly), rung
+    if budget.frugal is None:
+        return None
+    done = [dict(trial.params) for trial in trials if trial.rung is Rung.FULL]
+    for trial in _ranked(tried)[: budget.frugal.n_promoted]:
+        if dict(trial.params) not in done:
+            return dict(trial.params), Rung.FULL
+    return None
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial | None:
+    """Return the trial with the smallest loss among those that had the most spent on them."""
+    full = _ranked([trial for trial in trials if trial.rung is Rung.FULL])
+    return next(iter(full or _ranked(trials)), None)
+
+
+def _ranked(trials: Sequence[Trial]) -> list[Trial]:
+    """Sort the trials that ended well by their loss; the earlier one first if equal."""
+    complete = [trial for trial in trials if trial.state is TrialState.COMPLETE]
+    return sorted(complete, key=lambda trial: (trial.loss, trial.number))
+
+
+def propose(
+    space: Mapping[str, Dimension],
+    history: Sequence[tuple[Params, float | None]],
+    *,
+    seed: int,
+    costly: bool = True,
+) -> Params:
+    """Propose the next point from the points tried so far and their losses.
+
+    A failed trial has no loss and counts as the worst one seen.
+    """
+    seen = [params for params, _ in history]
+    losses = [loss for _, loss in history if loss is not None and math.isfinite(loss)]
+    if costly and len(history) >= _N_SPREAD and len(set(losses)) > 1:
+        filled = [max(losses) if loss is None else loss for _, loss in history]
+        proposed = _by_gaussian_process(space, seen, filled, seed_for(seed, "gp", n=len(seen)))
+        if proposed not in seen:
+            return proposed
+    # Small spaces repeat themselves: look a little further, then accept the repetition.
+    for further in range(20):
+        spread = _spread(space, len(seen) + further, seed)
+        if spread not in seen:
+            break
+    return spread
+
+
+def _spread(space: Mapping[str, Dimension], number: int, seed: int) -> Params:
+    """Return a point of a scrambled Halton sequence: even, and any number of them."""
+    from scipy.stats import qmc
+
+    sequence = qmc.Halton(len(space), scramble=True, rng=seed_for(seed, "spread"))
+    sequence.fast_forward(number)
+    (unit,) = sequence.random(1).tolist()
+    return {name: _at(space[name], u) for name, u in zip(space, unit, strict=True)}
+
+
+def _at(dimension: Dimension, u: float) -> Any:
+    """Return the value at a share 0 ≤ u < 1 of the dimension; integers are equally probable."""
+    if isinstance(dimension, Categorical):
+        return dimension.options[int(u * len(dimension.options))]
+    low, high = dimension.low, dimension.high
+    if isinstance(dimension, Integer):
+        if dimension.log:
+            return min(high, int(low * ((high + 1) / low) ** u))
+        return low + int(u * (high + 1 - low))
+    return low * (high / low) ** u if dimension.log else low + u * (high - low)
+
+
+def _by_gaussian_process(
+    space: Mapping[str, Dimension], points: Sequence[Params], losses: Sequence[float], seed: int
+) -> Params:
+    import numpy as np
+    from skopt import Optimizer
+    from threadpoolctl import threadpool_limits
+
+    optimizer = Optimizer(
+        [_skopt_dimension(dimension) for dimension in space.values()],
+        base_estimator="GP",
+        acq_func="EI",
+        n_initial_points=0,
+        random_state=seed,
+        model_queue_size=1,
+    )
+    # Expected improvement's margin is in units of the loss: standardize it.
+    y = np.asarray(losses)
+    y = (y - y.mean()) / y.std()
+    with threadpool_limits(1):  # more threads make the small matrices slower
+        optimizer.tell([[point[name] for name in space] for point in points], y.tolist())
+        asked = optimizer.ask()
+    values = [value.item() if hasattr(value, "item") else value for value in asked]
+    return dict(zip(space, values, strict=True))
+
+
+def _skopt_dimension(dimension: Dimension) -> Any:
+    from skopt import space as skopt_space
+
+    if isinstance(dimension, Categorical):
+        return skopt_space.Categorical(list(dimension.options))
+    prior = "log-uniform" if dimension.log else "uniform"
+    kind = skopt_space.Integer if isinstance(dimension, Integer) else skopt_space.Real
+    return kind(dimension.low, dimension.high, prior=prior)
+
+
+def narrowed(
+    space: Mapping[str, Dimension], limits: Mapping[str, Sequence[Any]]
+) -> dict[str, Dimension]:
+    """Cut a space down to limits: [low, high], or the options that remain.
+
+    A dimension with one value left is no dimension and goes; limits for parameters the space
+    does not have are for other learners.
+    """
+    result: dict[str, Dimension] = {}
+    for name, dimension in space.items():
+        limit = limits.get(name)
+        if limit is None:
+            result[name] = dimension
+        elif isinstance(dimension, Categorical):
+            options = tuple(option for option in dimension.options if option in limit)
+            if len(options) > 1:
+                result[name] = Categorical(options)
+        else:
+            low, high = max(dimension.low, limit[0]), min(dimension.high, limit[1])
+            if low < high:
+                kind = Integer if isinstance(dimension, Integer) else Real
+                result[name] = kind(low, high, dimension.log)
+    return result

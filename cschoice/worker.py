@@ -1,0 +1,124 @@
+"""One job in one process: what executors start, here or on a cluster.
+
+    python -m cschoice.worker --results RESULTS --folder runs/laptop/study/medoid/feta/fold-0
+
+Results go through files only. Lines of JSON on stdout tell the parent how it goes; everything
+else that is printed goes to the job's log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cschoice.claims import claim
+from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
+from cschoice.protocols import PROTOCOLS
+from cschoice.protocols.context import Context, environment
+from cschoice.records import Job, Record, State, from_json
+from cschoice.registry import load
+from cschoice.store import ResultStore
+
+EXIT_BUSY = 75  # someone else works on this job
+EXIT_UNUSABLE = 74  # the results folder cannot be written
+
+
+def work(context: Context) -> Record | None:
+    """Do a job and write its record; None if someone else is at it.
+
+    The one place that catches everything: whatever a job does costs only that job.
+    """
+    job, store = context.job, context.store
+    folder = context.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with claim(folder) as mine:
+        if not mine:
+            return None
+        record = store.record(job)
+        if record is not None and record.state is State.DONE:
+            return record  # another run was faster
+        store.begin(job)
+        try:
+            run: Callable[[Context], Record] = load(PROTOCOLS[job.protocol])
+            record = run(context)
+        except DataUnavailable as error:
+            record = _ended(context, State.SKIPPED, str(error))
+        except FileNotUsable:
+            raise
+        except CschoiceError as error:
+            record = _ended(context, State.FAILED, f"{type(error).__name__}: {error}")
+        except Exception:  # noqa: BLE001
+            record = _ended(context, State.FAILED, traceback.format_exc())
+        store.finish(job, record)
+        return record
+
+
+def _ended(context: Context, state: State, reason: str) -> Record:
+    return Record(context.job.key, state, reason, environment=environment(context.device))
+
+
+def main() -> int:
+    """Read the job from its folder, do it, and say by the exit code how it went."""
+    parser = argparse.ArgumentParser(description="Do one job.")
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--job", required=True, help="the job, as JSON")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--keep-predictions", action="store_true")
+    parser.add_argument("--parent", type=int, help="end when this process does")
+    options = parser.parse_args()
+    if options.parent:
+        _die_with(options.parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    tell = _teller()
+    job: Job = from_json(Job, options.job, "the job")
+    _set_threads(job.threads)
+    context = Context(
+        job, ResultStore(options.results), options.device, options.keep_predictions, tell
+    )
+    try:
+        record = work(context)
+    except (FileNotUsable, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_UNUSABLE
+    return EXIT_BUSY if record is None else 0
+
+
+def _teller() -> Callable[[Any], None]:
+    """Keep stdout for the parent; whatever else prints goes to the log."""
+    channel = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+
+    def tell(event: Any) -> None:
+        channel.write(json.dumps(event) + "\n")
+
+    return tell
+
+
+def _set_threads(n_threads: int) -> None:
+    """Use the job's number of threads; the environment does so for libraries not yet loaded."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = str(n_threads)
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(n_threads)
+
+
+def _die_with(parent: int) -> None:
+    """Have the kernel end this process when its parent is killed."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    if os.getppid() != parent:  # it was already gone
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

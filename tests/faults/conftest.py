@@ -1,0 +1,98 @@
+"""A small study, run by the installed command in real processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cschoice.tables import SCHEMAS, read
+
+COMMAND = Path(sys.executable).parent / "cschoice"
+# Times, and what names the machine, may differ between equal runs.
+FREE = ["seconds", "environment"]
+
+STUDY = """
+experiments:
+  small:
+    protocol: nested
+    datasets: [medoid, pareto2d]
+    learners: [mnl, pairwise-svm, random, all-positive]
+profiles:
+  quick:
+    folds: 2
+    trials: 3
+    inner_splits: 2
+    datasets: {n_train: 200, n_test: 100}
+  many:
+    folds: 3
+    trials: 40
+    datasets: {n_train: 2000, n_test: 200}
+"""
+
+
+class Study:
+    """One results folder and the command that fills it."""
+
+    def __init__(self, folder: Path, profile: str = "quick", *options: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "experiments.yaml").write_text(STUDY)
+        self.folder, self.results = folder, folder / "results"
+        self.call = [COMMAND, "run", "--experiment", "small", "--profile", profile, *options]
+
+    def start(self, *options: str, **popen) -> subprocess.Popen:
+        """Start a run in a process group of its own."""
+        return subprocess.Popen(
+            [*self.call, *options],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            **popen,
+        )
+
+    def run(self, *options: str, code: int = 0, **popen) -> tuple[str, str]:
+        """Run to the end; return what was said."""
+        process = self.start(*options, **popen)
+        said = process.communicate(timeout=300)
+        assert process.returncode == code, said
+        return said
+
+    def kill_after(self, seconds: float) -> int | None:
+        """Start a run and kill its whole group; return its code if it was faster."""
+        process = self.start()
+        time.sleep(seconds)
+        finished = process.poll()
+        if finished is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return finished
+
+    def table(self, name: str) -> pd.DataFrame:
+        return read(self.results, name).drop(columns=FREE, errors="ignore")
+
+    def job(self, label: str) -> Path:
+        (folder,) = self.results.glob(f"runs/*/small/{label}")
+        return folder
+
+
+def assert_same(one: Study, other: Study) -> None:
+    for name in SCHEMAS:
+        pd.testing.assert_frame_equal(one.table(name), other.table(name))
+
+
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory):
+    study = Study(tmp_path_factory.mktemp("reference") / "quick")
+    study.run()
+    return study
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study(tmp_path / "study")

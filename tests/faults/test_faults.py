@@ -1,0 +1,175 @@
+"""Killed, cut short, shared, in another order: the numbers stay the same."""
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+from .conftest import Study, assert_same
+
+
+def test_killed_at_random_moments_the_tables_are_the_same(reference, study):
+    moments = random.Random(0)
+    for _ in range(4):
+        study.kill_after(moments.uniform(1.0, 6.0))
+    study.run()
+    assert_same(study, reference)
+
+
+@pytest.mark.long
+def test_killed_fifty_times_the_tables_are_the_same(tmp_path):
+    whole, broken = Study(tmp_path / "whole", "many"), Study(tmp_path / "broken", "many")
+    whole.run()
+    moments = random.Random(1)
+    killed = 0
+    while killed < 50:
+        if broken.kill_after(moments.uniform(0.8, 5.0)) is None:
+            killed += 1
+        else:  # it was done too early: begin again, with the kills so far
+            assert_same(broken, whole)
+            subprocess.run(["rm", "-r", str(broken.results)], check=True)
+    broken.run()
+    assert_same(broken, whole)
+    trials = broken.table("trials")
+    assert not trials.duplicated(["dataset", "learner", "fold", "number"]).any()
+
+
+def workers_of(process):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True)
+    return [int(pid) for pid in listed.stdout.split()]
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in time")
+
+
+def test_a_killed_worker_costs_only_its_job(reference, study):
+    process = study.start("--workers", "1")
+    first = wait_for(lambda: list(study.results.glob("runs/*/*/*/*/*/claim-0.json")))
+    os.kill(wait_for(lambda: workers_of(process))[0], signal.SIGKILL)
+    said, errors = process.communicate(timeout=300)
+    assert process.returncode == 1, errors
+    assert "1 failed" in said
+    assert "✗ failed" in errors
+    assert (study.results / "tables" / "folds.parquet").exists()
+    folds = study.table("folds")
+    assert (folds["state"] == "failed").sum() == 1
+    assert "killed by signal 9" in folds.loc[folds["state"] == "failed", "reason"].item()
+    assert first[0].parent.is_dir()
+    study.run()
+    assert_same(study, reference)
+
+
+def test_torn_files_are_mended_by_running_again(reference, study):
+    study.run()
+    journal = study.job("medoid/mnl/fold-0") / "trials.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]) + lines[-1][:25])
+    (study.job("medoid/mnl/fold-0") / "record.json").unlink()
+    record = study.job("pareto2d/pairwise-svm/fold-1") / "record.json"
+    record.write_text(record.read_text()[:30])
+    _, errors = study.run()
+    assert errors.count("✓ done") == 2, errors
+    assert_same(study, reference)
+
+
+def test_what_is_done_stays_done_unless_forced(study):
+    study.run("--learner", "random")
+    record = study.job("medoid/random/fold-0") / "record.json"
+    before = record.stat().st_mtime_ns
+    _, errors = study.run("--learner", "random")
+    assert "done" not in errors
+    assert record.stat().st_mtime_ns == before
+    study.run("--learner", "random", "--force")
+    assert record.stat().st_mtime_ns != before
+
+
+def test_two_runs_at_once_share_the_work(reference, study):
+    both = [study.start("--workers", "1") for _ in range(2)]
+    said = [process.communicate(timeout=300) for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    study.run()
+    assert_same(study, reference)
+    finished = "".join(errors for _, errors in said).count("✓ done")
+    assert finished == len(reference.table("folds"))
+
+
+def test_order_and_number_of_workers_change_nothing(reference, tmp_path):
+    other = Study(tmp_path / "other", "quick", "--workers", "1")
+    for learner in ("all-positive", "random", "pairwise-svm", "mnl"):
+        other.run("--learner", learner)
+    assert_same(other, reference)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_is_quick_and_keeps_what_is_finished(reference, study, stop):
+    process = study.start("--workers", "1")
+    wait_for(lambda: list(study.results.glob("runs/*/*/*/*/*/record.json")))
+    started = time.monotonic()
+    process.send_signal(stop)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert time.monotonic() - started < 10
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert list(study.results.glob("runs/*/*/*/*/*/record.json"))
+    study.run()
+    assert_same(study, reference)
+
+
+def test_a_folder_that_cannot_be_used_is_said_at_once(study):
+    study.results.write_text("in the way")
+    _, errors = study.run(code=2)
+    assert errors.startswith("error: cannot ")
+    assert study.results.read_text() == "in the way"
+
+
+def test_a_full_disk_is_said_and_loses_nothing(reference, study):
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
+
+    _, errors = study.run("--learner", "mnl", code=2, preexec_fn=little_room)
+    assert "error: " in errors
+    assert "too large" in errors
+    study.run()
+    assert_same(study, reference)
+
+
+def test_results_of_a_newer_version_are_refused(study):
+    study.results.mkdir()
+    (study.results / "version.json").write_text('{"version": 99}')
+    _, errors = study.run(code=2)
+    assert "written by a newer cschoice" in errors
+
+
+def test_missing_data_are_skipped_with_a_reason(study):
+    said, errors = study.run("--dataset", "sushi", "--learner", "mnl")
+    assert "2 skipped, 0 failed" in said
+    assert "– skipped sushi/mnl/fold-0: dataset 'sushi' is not available" in errors
+
+
+@pytest.mark.long
+def test_many_features_fit_in_little_memory(tmp_path):
+    """100,000 test tasks of 10 objects with 1,128 features: under 2 GB in all processes."""
+    study = Study(tmp_path)
+    text = (tmp_path / "experiments.yaml").read_text()
+    (tmp_path / "experiments.yaml").write_text(
+        text + "  wide: {folds: 1, trials: 1, datasets: {n_train: 500, n_test: 100000, "
+        "n_features: 1128, n_objects: 10}, learners: {epochs: 2}}\n"
+    )
+    options = "--dataset", "unique-onehot", "--learner", "fate", "--learner", "mnl"
+    study.call[study.call.index("quick")] = "wide"
+    process = study.start(*options, "--workers", "1")
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, process.stderr.read()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert max(usage.ru_maxrss, children) < 2_000_000  # kB

@@ -1,0 +1,114 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cschoice.config import check, load
+from cschoice.datasets import DATASETS
+from cschoice.errors import ConfigError, FileNotUsable, UnknownName
+from cschoice.learners import LEARNERS
+from cschoice.pipeline import Selection, plan
+
+ROOT = Path(__file__).parents[2]
+CONTENT = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+
+
+def test_the_built_in_study_is_the_one_in_the_repository(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert load() == load(ROOT / "experiments.yaml")
+
+
+def test_a_file_in_the_folder_is_taken_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "experiments.yaml").write_text(
+        "experiments: {mine: {protocol: nested, datasets: [medoid], learners: [mnl]}}\n"
+        "profiles: {laptop: {}}\n"
+    )
+    assert list(load().experiments) == ["mine"]
+
+
+def test_the_study_is_the_papers():
+    study = load(ROOT / "experiments.yaml")
+    experiment = study.experiment("study")
+    assert len(experiment.datasets) == 17
+    assert set(experiment.learners) == set(LEARNERS)
+    assert set(experiment.datasets) == set(DATASETS) - {"unique-onehot"}
+    paper = study.profile("paper")
+    assert (paper.folds, paper.inner_splits, paper.trials, paper.frugal) == (5, 3, 100, None)
+    assert paper.learners == {"recipe": "paper", "epochs": 1000}
+    jobs = plan(study, Selection("study", "paper"))
+    (feta,) = [job for job in jobs if job.label == "pareto2d/feta/fold-0"]
+    assert feta.dataset_parameters == {"n_train": 10_000, "n_test": 100_000}
+    assert feta.learner_parameters == {"recipe": "paper", "epochs": 1000}
+    assert feta.space == {}
+
+
+def test_learners_have_jobs_where_they_apply():
+    jobs = plan(load(ROOT / "experiments.yaml"), Selection("study", "laptop"))
+    cells = {(job.dataset, job.learner) for job in jobs}
+    assert ("medoid", "nl") in cells
+    assert ("pareto2d", "nl") not in cells
+    assert ("medoid", "all-positive") not in cells
+    assert len(jobs) == 5 * len(cells)
+
+
+def test_globs_and_overrides_select():
+    study = load(ROOT / "experiments.yaml")
+    selection = Selection("study", "laptop", ["feta*"], ["pareto?d", "medoid"], 2, 7)
+    jobs = plan(study, selection)
+    assert {job.learner for job in jobs} == {"feta", "feta-linear"}
+    assert {job.dataset for job in jobs} == {"pareto2d", "pareto5d", "medoid"}
+    assert {job.fold for job in jobs} == {0, 1}
+    assert {job.budget.n_trials for job in jobs} == {7}
+    extra = plan(study, Selection("study", "laptop", ["feta"], ["unique-onehot"]))
+    assert {job.dataset for job in extra} == {"unique-onehot"}
+    with pytest.raises(UnknownName, match="did you mean 'feta'"):
+        plan(study, Selection("study", "laptop", ["fetaa"]))
+    with pytest.raises(UnknownName, match="did you mean 'laptop'"):
+        plan(study, Selection("study", "labtop"))
+    with pytest.raises(UnknownName, match="unknown experiment"):
+        plan(study, Selection("nothing", "laptop"))
+
+
+def test_every_problem_is_listed_with_its_place():
+    content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+    content["profilse"] = {}
+    content["profiles"]["smoke"]["trails"] = 3
+    content["profiles"]["laptop"]["folds"] = 0
+    content["profiles"]["laptop"]["frugal"]["task_shar"] = 1
+    content["experiments"]["study"]["protocol"] = "nest"
+    with pytest.raises(ConfigError) as caught:
+        check(content, Path("my.yaml"))
+    problems = "\n".join(caught.value.problems)
+    assert len(caught.value.problems) == 5
+    assert "my.yaml: profilse: unknown key; did you mean 'profiles'?" in problems
+    assert "profiles.smoke.trails: unknown key; did you mean 'trials'?" in problems
+    assert "profiles.laptop.folds: " in problems
+    assert "got 0" in problems
+    assert "frugal.task_shar: unknown key; did you mean 'task_share'?" in problems
+    assert "experiments.study.protocol: " in problems
+
+
+def test_names_are_checked_against_the_registries():
+    content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+    content["experiments"]["study"]["datasets"][0] = "mediod"
+    content["experiments"]["study"]["learners"][0] = "fetta"
+    content["learners"] = {"fat": {"parameters": {"epochs": 1}}}
+    content["profiles"]["smoke"]["space"]["n_units"] = [9, 3]
+    with pytest.raises(ConfigError) as caught:
+        check(content, Path("my.yaml"))
+    problems = "\n".join(caught.value.problems)
+    assert "experiments.study.datasets: unknown dataset 'mediod': did you mean 'medoid'" in problems
+    assert "experiments.study.learners: unknown learner 'fetta': did you mean 'feta'" in problems
+    assert "learners: unknown learner 'fat': did you mean 'fate'" in problems
+    assert "profiles.smoke.space.n_units: limits are [low, high]" in problems
+
+
+@pytest.mark.parametrize("text", ["a: [", "- just\n- a list", "", "experiments: 3"])
+def test_what_is_no_study_says_so(text, tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"bad\.yaml"):
+        load(path)
+    with pytest.raises(FileNotUsable, match="cannot read"):
+        load(tmp_path / "nothing.yaml")

@@ -1,0 +1,217 @@
+"""Results as files: identity, journals, claims and tables."""
+
+import dataclasses
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from cschoice import claims
+from cschoice.errors import InvalidFile
+from cschoice.records import Budget, Frugal, Job, Record, Rung, State, Trial, TrialState
+from cschoice.store import Progress, ResultStore
+from cschoice.tables import SCHEMAS, collect, read
+
+
+def make_job(**changes):
+    valid = {
+        "profile": "smoke",
+        "experiment": "study",
+        "protocol": "nested",
+        "dataset": "medoid",
+        "learner": "mnl",
+        "fold": 0,
+        "seed": 0,
+        "budget": Budget(3, frugal=Frugal(0.2, 0.5, 1, 0.1)),
+        "learner_parameters": {"l2": 0.1},
+    }
+    return Job(**{**valid, **changes})
+
+
+def make_trial(number, **changes):
+    return Trial(
+        **{
+            "number": number,
+            "rung": Rung.SCREEN,
+            "params": {"l2": 0.5, "act": "relu"},
+            "losses": [0.25, 0.5],
+            "state": TrialState.COMPLETE,
+            "seconds": 1.5,
+            **changes,
+        }
+    )
+
+
+def make_record(job, **changes):
+    return Record(**{"key": job.key, "state": State.DONE, "metrics": {"accuracy": 0.5}, **changes})
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = ResultStore(tmp_path / "results")
+    store.open()
+    return store
+
+
+def test_the_key_follows_what_can_change_a_number_and_nothing_else():
+    job = make_job()
+    assert job.key == make_job(profile="other", experiment="another").key
+    changed = [
+        make_job(dataset="pareto2d"),
+        make_job(learner="nl"),
+        make_job(fold=1),
+        make_job(seed=1),
+        make_job(budget=Budget(4)),
+        make_job(learner_parameters={"l2": 0.2}),
+        make_job(dataset_parameters={"n_train": 5}),
+        make_job(space={"l2": [0.1, 1.0]}),
+        make_job(threads=2),
+        make_job(threshold_refit=False),
+    ]
+    assert len({job.key, *(other.key for other in changed)}) == 1 + len(changed)
+
+
+def test_files_give_back_what_was_written(store):
+    job = make_job()
+    store.begin(job)
+    trials = [make_trial(0), make_trial(1, losses=[], state=TrialState.FAILED, error="diverged")]
+    for trial in trials:
+        store.append(job, trial)
+    record = make_record(job, threshold=0.5, params={"l2": 1.0}, environment={"host": "here"})
+    store.finish(job, record)
+    assert store.trials(job) == trials
+    assert store.record(job) == record
+    assert list(store.jobs()) == [job]
+
+
+def test_a_torn_last_line_is_dropped_and_written_over(store):
+    job = make_job()
+    store.begin(job)
+    store.append(job, make_trial(0))
+    path = store.folder(job) / "trials.jsonl"
+    path.write_text(path.read_text() + '{"number": 1, "rung')
+    assert store.trials(job) == [make_trial(0)]
+    store.begin(job)
+    store.append(job, make_trial(1))
+    assert store.trials(job) == [make_trial(0), make_trial(1)]
+
+
+def test_a_torn_middle_line_is_an_error(store):
+    job = make_job()
+    store.begin(job)
+    path = store.folder(job) / "trials.jsonl"
+    path.write_text('{"number": 1, "rung\n')
+    store.append(job, make_trial(1))
+    with pytest.raises(InvalidFile, match=r"line 1 of .*trials\.jsonl is damaged"):
+        store.trials(job)
+
+
+def test_a_record_that_is_cut_short_is_none(store):
+    job = make_job()
+    store.begin(job)
+    store.finish(job, make_record(job))
+    path = store.folder(job) / "record.json"
+    path.write_text(path.read_text()[:20])
+    assert store.record(job) is None
+    assert store.progress(job) is Progress.TO_DO
+
+
+def test_a_changed_configuration_makes_results_stale(store):
+    job, changed = make_job(), make_job(seed=1)
+    store.begin(job)
+    store.append(job, make_trial(0))
+    store.finish(job, make_record(job))
+    assert store.progress(job) is Progress.DONE
+    assert store.progress(changed) is Progress.STALE
+    assert store.record(changed) is None
+    assert store.trials(changed) == []
+    store.begin(changed)
+    assert store.trials(changed) == []
+    assert not (store.folder(changed) / "record.json").exists()
+
+
+def test_progress_tells_every_state(store):
+    job = make_job()
+    assert store.progress(job) is Progress.TO_DO
+    store.begin(job)
+    with claims.claim(store.folder(job)) as mine:
+        assert mine
+        assert store.progress(job) is Progress.RUNNING
+    for state in (State.FAILED, State.SKIPPED, State.DONE):
+        store.finish(job, make_record(job, state=state, reason="why"))
+        assert store.progress(job) == str(state)
+
+
+def test_a_folder_of_a_newer_version_is_refused(store):
+    (store.root / "version.json").write_text('{"version": 99}')
+    with pytest.raises(InvalidFile, match="written by a newer cschoice"):
+        store.open()
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+
+def test_a_claim_excludes_others_and_ends(tmp_path):
+    with claims.claim(tmp_path) as mine, claims.claim(tmp_path) as second:
+        assert mine
+        assert not second
+        assert claims.claimed_by_living(tmp_path)
+    assert not claims.claimed_by_living(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def leave_claim(folder, number=0, **changes):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    holder = {"host": socket.gethostname(), "pid": dead.pid, "started": "1", **changes}
+    (folder / f"claim-{number}.json").write_text(json.dumps(holder))
+
+
+def test_a_dead_claim_is_taken_over(tmp_path):
+    leave_claim(tmp_path, number=4)
+    assert not claims.claimed_by_living(tmp_path)
+    with claims.claim(tmp_path) as mine:
+        assert mine
+        assert [path.name for path in tmp_path.iterdir()] == ["claim-5.json"]
+
+
+def test_a_reused_process_number_is_not_mistaken_for_the_holder(tmp_path):
+    leave_claim(tmp_path, pid=os.getpid(), started="long ago")
+    assert not claims.claimed_by_living(tmp_path)
+
+
+def test_a_claim_of_another_machine_lives_while_its_heart_beats(tmp_path):
+    leave_claim(tmp_path, host="elsewhere")
+    assert claims.claimed_by_living(tmp_path)
+    old = (tmp_path / "claim-0.json").stat().st_mtime - 3_600
+    os.utime(tmp_path / "claim-0.json", (old, old))
+    assert not claims.claimed_by_living(tmp_path)
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def test_tables_hold_what_is_finished_and_are_the_same_every_time(store):
+    jobs = [make_job(fold=k) for k in range(3)]
+    for job in jobs[:2]:
+        store.begin(job)
+        store.append(job, make_trial(0))
+        store.finish(job, make_record(job, threshold=None, metrics={"f1": 0.5, "auc-roc": None}))
+    assert collect(store, jobs) == {"folds": 2, "metrics": 4, "trials": 2}
+    paths = [store.root / "tables" / f"{name}.parquet" for name in SCHEMAS]
+    before = [path.read_bytes() for path in paths]
+    collect(store, reversed(jobs))
+    assert [path.read_bytes() for path in paths] == before
+    metrics = read(store.root, "metrics")
+    assert metrics["value"].isna().sum() == 2
+    assert read(store.root, "folds")["state"].tolist() == ["done", "done"]
+
+
+def test_stale_records_are_in_no_table(store):
+    job = make_job()
+    store.begin(job)
+    store.finish(job, make_record(job))
+    assert collect(store, [dataclasses.replace(job, seed=5)])["folds"] == 0

@@ -1,0 +1,133 @@
+"""Proposals are a function of history, and the budget is spent as described."""
+
+import json
+import math
+
+import pytest
+
+from cschoice.records import Budget, Frugal, Rung, Trial, TrialState
+from cschoice.space import Categorical, Integer, Real
+from cschoice.tuning import best_trial, narrowed, next_trial, propose
+
+SPACE = {
+    "rate": Real(1e-5, 1e-1),
+    "units": Integer(4, 1024, log=True),
+    "layers": Integer(1, 5),
+    "act": Categorical(("relu", "selu")),
+}
+
+
+def loss_of(params):
+    return (math.log10(params["rate"]) + 3) ** 2 / 10 + abs(params["layers"] - 3) / 10
+
+
+def history(n, seed=0, **options):
+    trials = []
+    for _ in range(n):
+        params = propose(SPACE, trials, seed=seed, **options)
+        trials.append((params, loss_of(params)))
+    return trials
+
+
+@pytest.mark.parametrize("costly", [True, False])
+def test_resuming_equals_not_having_stopped(costly):
+    whole = history(14, costly=costly)
+    through_disk = json.loads(json.dumps(whole[:11]))
+    resumed = [(params, loss) for params, loss in through_disk]
+    for expected in whole[11:]:
+        params = propose(SPACE, resumed, seed=0, costly=costly)
+        assert params == expected[0]
+        resumed.append((params, loss_of(params)))
+
+
+def test_proposals_are_plain_values_inside_the_space():
+    for params, _ in history(14):
+        assert all(params[name] in dimension for name, dimension in SPACE.items())
+        assert {type(value) for value in params.values()} <= {int, float, str}
+
+
+def test_another_seed_gives_other_points():
+    assert history(3) != history(3, seed=1)
+
+
+def test_every_integer_is_equally_probable():
+    space = {"n": Integer(1, 5)}
+    drawn = [propose(space, [({}, 0.0)] * k, seed=0, costly=False)["n"] for k in range(500)]
+    assert all(80 <= drawn.count(n) <= 120 for n in range(1, 6))
+
+
+def test_the_gaussian_process_finds_the_minimum():
+    spread = min(loss for _, loss in history(10))
+    assert min(loss for _, loss in history(25)) <= spread
+    assert min(loss for _, loss in history(25)) < 0.02
+
+
+def test_failed_trials_do_not_stop_the_search():
+    trials = [
+        (params, None if k % 3 == 0 else loss) for k, (params, loss) in enumerate(history(12))
+    ]
+    assert propose(SPACE, trials, seed=0) not in [params for params, _ in trials]
+    all_failed = [(params, None) for params, _ in trials]
+    assert propose(SPACE, all_failed, seed=0) not in [params for params, _ in all_failed]
+
+
+def test_a_space_that_is_used_up_repeats_itself():
+    space = {"act": Categorical(("relu", "selu"))}
+    trials = [({"act": "relu"}, 0.1), ({"act": "selu"}, 0.2)]
+    assert propose(space, trials, seed=0)["act"] in ("relu", "selu")
+
+
+def trial(number, rung, losses, state=TrialState.COMPLETE, **params):
+    return Trial(number, rung, params, losses, state, 0.0)
+
+
+DEFAULTS = {"rate": 1e-3, "units": 64, "layers": 3, "act": "relu", "other": 1}
+FRUGAL = Budget(3, frugal=Frugal(0.2, 0.5, n_promoted=2, hopeless=0.1))
+
+
+def step(trials, budget):
+    return next_trial(SPACE, DEFAULTS, trials, budget, seed=0, costly=True)
+
+
+def test_a_plain_budget_is_spent_on_full_trials():
+    trials = []
+    for number in range(3):
+        params, rung = step(trials, Budget(3))
+        assert rung is Rung.FULL
+        trials.append(trial(number, rung, [0.5], **params))
+    assert step(trials, Budget(3)) is None
+    assert trials[0].params != {name: DEFAULTS[name] for name in SPACE}
+
+
+def test_a_frugal_budget_screens_the_defaults_first_and_promotes_the_best():
+    trials = []
+    for number, loss in enumerate([0.3, 0.1, 0.2]):
+        params, rung = step(trials, FRUGAL)
+        assert rung is Rung.SCREEN
+        trials.append(trial(number, rung, [loss], **params))
+    assert trials[0].params == {name: DEFAULTS[name] for name in SPACE}
+    for number, expected in ((3, trials[1]), (4, trials[2])):
+        params, rung = step(trials, FRUGAL)
+        assert (params, rung) == (expected.params, Rung.FULL)
+        trials.append(trial(number, rung, [0.4 - number / 100], **params))
+    assert step(trials, FRUGAL) is None
+    assert best_trial(trials) is trials[4]
+
+
+def test_hopeless_and_failed_trials_are_never_best():
+    trials = [
+        trial(0, Rung.SCREEN, [0.01], TrialState.HOPELESS),
+        trial(1, Rung.SCREEN, [], TrialState.FAILED),
+        trial(2, Rung.SCREEN, [0.5, 0.6]),
+    ]
+    assert best_trial(trials) is trials[2]
+    assert best_trial(trials[:2]) is None
+
+
+def test_without_a_space_there_is_nothing_to_try():
+    assert next_trial({}, {}, [], Budget(5), seed=0, costly=False) is None
+
+
+def test_limits_cut_a_space_down():
+    limits = {"rate": [1e-3, 1], "layers": [2, 2], "act": ["selu"], "unknown": [1, 2]}
+    assert narrowed(SPACE, limits) == {"rate": Real(1e-3, 1e-1), "units": SPACE["units"]}
