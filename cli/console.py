@@ -9,6 +9,7 @@ from typing import Any, Literal
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 talk = Console(stderr=True)
@@ -33,7 +34,7 @@ def answer_table(
         folds = column == folding
         table.add_column(column.lstrip("#"), justify=justify, no_wrap=not folds, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(escape(cell) for cell in row))
     console = Console()
     # A pipe has no width, and a table that is too wide for its terminal is wrapped, never cut.
     width = console.width if console.is_terminal else 160

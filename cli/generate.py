@@ -12,8 +12,8 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from cschoice.datasets import DatasetSource, make_dataset
-from cschoice.errors import FileAlreadyExists, InvalidParameter
-from cschoice.files import filling
+from cschoice.errors import FileAlreadyExists, FileNotUsable, InvalidParameter
+from cschoice.files import explained, filling
 from cschoice.taskfile import items_path
 from cschoice.tasks import ChoiceTasks
 
@@ -52,19 +52,13 @@ def generate(
     Sizes not given are the paper's. Files appear whole or not at all; existing ones are kept
     unless --force is given.
     """
-    sizes = {
-        "n_train": n_train,
-        "n_test": n_test,
-        "n_objects": n_objects,
-        "n_features": n_features,
-    }
+    sizes = {"n_train": n_train, "n_test": n_test, "n_objects": n_objects, "n_features": n_features}
     parameters = {name: value for name, value in sizes.items() if value is not None}
-    source = make_dataset(dataset, **parameters, **_parse_settings(set_ or []))
+    source = make_dataset(dataset, **_with_settings(parameters, set_ or []))
     folders = {
         k: out / dataset / f"fold-{k}" for k in (sorted(set(fold)) if fold else range(N_FOLDS))
     }
-    if not force:
-        _refuse_existing([folder / name for folder in folders.values() for name in _FILES])
+    _check_targets(list(folders.values()), force)
     rows = []
     with _progress_bar() as progress:
         for k, folder in folders.items():
@@ -77,23 +71,36 @@ def generate(
     )
 
 
-def _parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE; values are JSON where they can be (true, 3), else text."""
-    parsed: dict[str, Any] = {}
+def _with_settings(parameters: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """Add NAME=VALUE; values are JSON where they can be (true, 3), else text."""
     for setting in settings:
         name, equals, value = setting.partition("=")
+        name = name.strip().replace("-", "_")
         if not equals or not name:
             raise InvalidParameter(f"--set takes NAME=VALUE, got '{setting}'")
+        if name in parameters:
+            raise InvalidParameter(f"{name} is given twice: by --set {setting} and before it")
         try:
-            parsed[name.strip().replace("-", "_")] = json.loads(value)
-        except json.JSONDecodeError:
-            parsed[name.strip().replace("-", "_")] = value
-    return parsed
+            parameters[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            parameters[name] = value
+    return parameters
 
 
-def _refuse_existing(paths: Sequence[Path]) -> None:
-    existing = [path for path in paths if path.exists()]
-    if existing:
+def _check_targets(folders: Sequence[Path], force: bool) -> None:
+    """Refuse what could only fail after work was done, and what would overwrite something."""
+    existing = []
+    for folder in folders:
+        with explained(folder):
+            if folder.exists() and not folder.is_dir():
+                raise FileNotUsable(f"cannot write {folder}: a file is in the way")
+            for name in _FILES:
+                path = folder / name
+                for target in (path, items_path(path)):
+                    if target.is_dir():
+                        raise FileNotUsable(f"cannot write {target}: a folder is in the way")
+                    existing += [target] * target.exists()
+    if existing and not force:
         more = f" and {len(existing) - 1} more" if len(existing) > 1 else ""
         raise FileAlreadyExists(
             f"{existing[0]}{more} would be overwritten: give --force to replace, or another --out"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, Any
 
@@ -30,11 +31,14 @@ class _Boundary(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        _stop_on_terminate()
+        _stop_cleanly()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal may not know every character
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except (CschoiceError, typer.TyperException) as error:
-            for problem in _problems(error):
+            for problem in _problems(error, sys.argv[1:] if args is None else args):
                 complain(problem)
             code = 2
         except typer.Abort:
@@ -46,23 +50,35 @@ class _Boundary(TyperGroup):
         return code
 
 
-def _problems(error: Exception) -> list[str]:
+def _problems(error: Exception, args: Sequence[str]) -> list[str]:
     """Return what is wrong, one line each; a study can have several problems at once."""
     if isinstance(error, ConfigError):
         return list(error.problems)
-    return [" ".join(str(getattr(error, "format_message", error.__str__)()).split())]
+    if isinstance(error, CschoiceError):
+        return [" ".join(str(error).split())]
+    # A word on the command line: say which one, and where the allowed ones stand.
+    message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+    for option in getattr(getattr(error, "param", None), "opts", []):
+        if option in args[:-1]:
+            message += f", got '{args[list(args).index(option) + 1]}'"
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "cschoice"
+    return [f"{' '.join(message.split())}; see '{command} --help'"]
 
 
-def _stop_on_terminate() -> None:
-    """Let SIGTERM unwind like Ctrl-C, so that temporary files are removed."""
+def _stop_cleanly() -> None:
+    """Let the signals that end a process unwind like Ctrl-C: temporary files are removed."""
 
     def interrupt(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), interrupt)
 
 
 app = typer.Typer(
+    name="cschoice",
     cls=_Boundary,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -20,11 +20,12 @@ def choose(
     Singleton: the largest utility, the first of several. Subset: every utility of at least
     ``threshold``, which may be none.
     """
-    check_values(tasks, utilities)
+    utilities = check_values(tasks, utilities)
     if tasks.kind is Kind.SUBSET:
         if threshold is None or np.isnan(threshold):
             raise InvalidParameter(f"subset choice needs a threshold, got {threshold}")
-        return utilities >= threshold
+        # In float64: rounded to float32, a threshold could fall on the next smaller utility.
+        return utilities >= np.float64(threshold)
     if threshold is not None:
         raise InvalidParameter(f"singleton choice takes no threshold, got {threshold}")
     largest = np.flatnonzero(utilities == tasks.spread(tasks.reduce(np.maximum, utilities)))
@@ -48,7 +49,7 @@ def tune_threshold(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> 
     >>> tune_threshold(tasks, np.array([3.0, 0.0, 2.0, 1.0]))
     0.5
     """
-    check_values(tasks, utilities)
+    utilities = check_values(tasks, utilities)
     if tasks.kind is not Kind.SUBSET:
         raise InvalidTasks(["a threshold is for subset choice, these are singleton tasks"])
     within = tasks.descending(utilities)

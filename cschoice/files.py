@@ -25,7 +25,7 @@ def replacing(*targets: Path) -> Iterator[list[Path]]:
     """
     temporaries = [_temporary(target) for target in targets]
     try:
-        with _explained(targets[0]):
+        with explained(targets[0]):
             for target in targets:
                 _prepare(target)
             yield temporaries
@@ -47,7 +47,7 @@ def filling(folder: Path) -> Iterator[Path]:
     """
     temporary = _temporary(folder)
     try:
-        with _explained(folder):
+        with explained(folder):
             _prepare(folder)
             temporary.mkdir()
             yield temporary
@@ -59,7 +59,7 @@ def filling(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _explained(target: Path) -> Iterator[None]:
+def explained(target: Path) -> Iterator[None]:
     """Turn an error of the operating system into one that says what could not be written."""
     try:
         yield

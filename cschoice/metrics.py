@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cschoice.errors import InvalidUtilities, UnknownName
 from cschoice.registry import Registry
@@ -44,30 +44,38 @@ class Metric:
     compute: Callable[[ChoiceTasks, NDArray[Any]], float]
     summary: str
 
-    def __call__(self, tasks: ChoiceTasks, values: NDArray[Any]) -> float:
+    def __call__(self, tasks: ChoiceTasks, values: ArrayLike) -> float:
         """Return the metric for utilities or predicted choices, whichever it needs."""
         if tasks.kind not in self.kinds:
             allowed = " or ".join(sorted(self.kinds))
             raise InvalidUtilities(
                 f"{self.name} is for {allowed} choice, the tasks are {tasks.kind}"
             )
-        check_values(tasks, values, self.needs)
-        return self.compute(tasks, values)
+        return self.compute(tasks, check_values(tasks, values, self.needs))
 
 
-def check_values(tasks: ChoiceTasks, values: NDArray[Any], what: str = "utilities") -> None:
-    """Refuse anything but one usable value per entry."""
-    if values.shape != (tasks.n_entries,):
+def check_values(tasks: ChoiceTasks, values: ArrayLike, what: str = "utilities") -> NDArray[Any]:
+    """Return the values as an array of floats (or booleans); refuse what is not one per entry."""
+    array = np.asarray(values)
+    if array.shape != (tasks.n_entries,):
         raise InvalidUtilities(
-            f"{what} must be one value per entry, shape {(tasks.n_entries,)}, got {values.shape}"
+            f"{what} must be one value per entry, shape {(tasks.n_entries,)}, got {array.shape}"
         )
-    if what == "choices" and values.dtype != np.bool_:
-        raise InvalidUtilities(f"choices must be boolean, got {values.dtype}")
-    if what == "utilities" and np.isnan(values).any():
+    if what == "choices":
+        if array.dtype != np.bool_:
+            raise InvalidUtilities(f"choices must be boolean, got {array.dtype}")
+        return array
+    if array.dtype.kind not in "fiu":
+        raise InvalidUtilities(f"utilities must be real numbers, got {array.dtype}")
+    if array.dtype.kind != "f":
+        array = array.astype(np.float64)
+    n_nan = int(np.isnan(array).sum())
+    if n_nan:
         raise InvalidUtilities(
-            f"{int(np.isnan(values).sum()):,} of {len(values):,} utilities are NaN: "
+            f"{n_nan:,} of {len(array):,} utilities are NaN: "
             "the learner that made them has diverged"
         )
+    return array
 
 
 # --- singleton choice, from utilities ---------------------------------------------------------

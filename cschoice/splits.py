@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,14 +13,16 @@ TaskNumbers = NDArray[np.int64]
 
 def stratified_shuffle_splits(
     tasks: ChoiceTasks, n_splits: int, held_out: float, seed: int
-) -> Iterator[tuple[TaskNumbers, TaskNumbers]]:
-    """Yield pairs of task numbers: those to train on and the share that is held out.
+) -> list[tuple[TaskNumbers, TaskNumbers]]:
+    """Return pairs of task numbers: those to train on and the share that is held out.
 
     Strata are task sizes and, for subset choice, sizes of the chosen set. Shuffled tasks are
     laid out stratum by stratum and sampled at equal steps: every stratum gives its share to
     within one task, and rare strata share a step with their neighbours in size, with no rule
     for merging them.
     """
+    if n_splits < 1:
+        raise InvalidParameter(f"n_splits must be at least 1, got {n_splits}")
     if not 0 < held_out < 1:
         raise InvalidParameter(f"held_out must lie between 0 and 1, got {held_out}")
     if len(tasks) < 2:
@@ -32,10 +32,12 @@ def stratified_shuffle_splits(
     if tasks.kind is Kind.SUBSET:
         strata.insert(0, tasks.reduce(np.add, tasks.chosen, dtype=np.int64))
     rng = np.random.default_rng(seed)
+    splits = []
     for _ in range(n_splits):
         shuffled = rng.permutation(len(tasks))
         in_strata = shuffled[np.lexsort([stratum[shuffled] for stratum in strata])]
         steps = (np.arange(n_held_out) + rng.random()) * len(tasks) / n_held_out
         is_held_out = np.zeros(len(tasks), dtype=bool)
         is_held_out[in_strata[steps.astype(np.int64)]] = True
-        yield np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+        splits.append((np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)))
+    return splits

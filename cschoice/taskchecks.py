@@ -7,45 +7,69 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
-def counted(wrong: NDArray[np.bool_], noun: str, what: str) -> str:
-    """Say how many of something are wrong and where the first is."""
-    count, first = int(wrong.sum()), int(wrong.argmax())
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural} {what} (first: {noun} {first})"
+Array = NDArray[Any]
 
 
-def problems_of(
-    table: NDArray[Any],
-    items: NDArray[Any],
-    offsets: NDArray[Any],
-    chosen: NDArray[Any],
-    singleton: bool,
-) -> list[str]:
-    """List everything that keeps these arrays from being choice tasks."""
-    problems = []
-    if table.ndim != 2 or table.shape[1] == 0:
-        problems.append(f"table must have shape (items, features), got {table.shape}")
-    elif not np.isfinite(table).all():
-        unusable = ~np.isfinite(table).all(axis=1)
-        problems.append(counted(unusable, "item", "with NaN or infinite features"))
-    for name, array, kinds in (("items", items, "iu"), ("offsets", offsets, "iu")):
-        if array.ndim != 1 or (array.dtype.kind not in kinds and array.size):
-            problems.append(f"{name} must be a list of integers, got {array.dtype} {array.shape}")
-            return problems
-    if chosen.ndim != 1 or not (chosen.dtype == np.bool_ or np.isin(chosen, (0, 1)).all()):
-        problems.append(f"chosen must be a list of true and false, got {chosen.dtype}")
-        return problems
-    if len(chosen) != len(items):
-        problems.append(f"there are {len(items):,} items but {len(chosen):,} values of chosen")
-    outside = (items < 0) | (items >= len(table))
-    if outside.any():
-        problems.append(counted(outside, "entry", f"with an item outside 0–{len(table) - 1}"))
-    return problems + _problems_of_tasks(len(items), offsets, chosen, singleton)
+def checked(
+    table: Any, items: Any, offsets: Any, chosen: Any, singleton: bool
+) -> tuple[tuple[Array, Array, Array, Array] | None, list[str]]:
+    """Return the arrays in their types, or None and everything that is wrong with them."""
+    problems: list[str] = []
+    features = _numbers("table", table, 2, "fiub", problems)
+    numbers = _numbers("items", items, 1, "iu", problems)
+    starts = _numbers("offsets", offsets, 1, "iu", problems)
+    marks = _numbers("chosen", chosen, 1, "biuf", problems)
+    if features is not None:
+        problems += _problems_of_table(features)
+    if marks is not None and marks.dtype != np.bool_ and not np.isin(marks, (0, 1)).all():
+        problems.append("chosen must be true or false, got other values")
+        marks = None
+    if numbers is not None and marks is not None and len(numbers) != len(marks):
+        problems.append(f"there are {len(numbers):,} items but {len(marks):,} values of chosen")
+    if features is not None and numbers is not None and len(features):
+        outside = (numbers < 0) | (numbers >= len(features))
+        if outside.any():
+            problems.append(
+                counted(outside, "entry", f"with an item outside 0–{len(features) - 1}")
+            )
+    if numbers is not None and starts is not None:
+        problems += _problems_of_tasks(len(numbers), starts.astype(np.int64), marks, singleton)
+    if problems or features is None or numbers is None or starts is None or marks is None:
+        return None, problems
+    with np.errstate(over="ignore"):
+        return (features.astype(np.float32), numbers, starts, marks), []
+
+
+def _numbers(name: str, values: Any, ndim: int, kinds: str, problems: list[str]) -> Array | None:
+    """Return the values as an array of these kinds of numbers, or note why they are none."""
+    what = {1: "a list", 2: "a table"}[ndim]
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        problems.append(f"{name} must be {what} of numbers: {error}")
+        return None
+    if array.ndim != ndim or (array.dtype.kind not in kinds and array.size):
+        wanted = {"iu": "integers", "biuf": "true and false"}.get(kinds, "numbers")
+        shape = f"of shape {array.shape}"
+        problems.append(f"{name} must be {what} of {wanted}, got {array.dtype} {shape}")
+        return None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        problems.append(f"{name} has masked values")
+        return None
+    return array
+
+
+def _problems_of_table(table: Array) -> list[str]:
+    if 0 in table.shape:
+        return [f"table must have items and features, got shape {table.shape}"]
+    largest = np.finfo(np.float32).max
+    usable = np.abs(table.astype(np.float64)) <= largest  # NaN compares as false
+    unusable: NDArray[np.bool_] = np.any(~usable, axis=1)
+    return [counted(unusable, "item", "with NaN or infinite features")] if unusable.any() else []
 
 
 def _problems_of_tasks(
-    n_entries: int, offsets: NDArray[Any], chosen: NDArray[Any], singleton: bool
+    n_entries: int, offsets: Array, chosen: Array | None, singleton: bool
 ) -> list[str]:
     if len(offsets) < 2:
         return ["there are no tasks"]
@@ -57,12 +81,19 @@ def _problems_of_tasks(
     sizes = np.diff(offsets)
     if (sizes <= 0).any():
         return [counted(sizes <= 0, "task", "without objects")]
-    if len(chosen) != n_entries:
+    if chosen is None or len(chosen) != n_entries:
         return []
-    n_chosen = np.add.reduceat(chosen, offsets[:-1], dtype=np.int64)
+    n_chosen = np.add.reduceat(chosen.astype(np.int64), offsets[:-1])
     problems = []
     if (n_chosen == 0).any():
         problems.append(counted(n_chosen == 0, "task", "with an empty choice"))
     if singleton and (n_chosen > 1).any():
         problems.append(counted(n_chosen > 1, "singleton task", "with more than one chosen object"))
     return problems
+
+
+def counted(wrong: NDArray[np.bool_], noun: str, what: str) -> str:
+    """Say how many of something are wrong and where the first is."""
+    count, first = int(wrong.sum()), int(wrong.argmax())
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural} {what} (first: {noun} {first})"

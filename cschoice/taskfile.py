@@ -14,16 +14,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import FileNotUsable, InvalidFile
 from cschoice.files import replacing
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT_VERSION = 1
 _KEY = b"cschoice"
@@ -54,30 +51,41 @@ def write(path: Path, columns: TaskColumns, progress: Progress | None = None) ->
     if columns.items is None:
         with replacing(path) as (temporary,):
             _write_table(temporary, _entries(columns), columns, progress)
-        # An older version of this file may have had shared items.
-        items_path(path).unlink(missing_ok=True)
+        _remove_old_items(items_path(path))
     else:
         with replacing(items_path(path), path) as (items_temporary, temporary):
             _write_table(items_temporary, _features(columns.table), columns, None)
             _write_table(temporary, _entries(columns), columns, progress)
 
 
+def _remove_old_items(path: Path) -> None:
+    """Remove the items of an older version of the file, if they are ours."""
+    if path.exists():
+        try:
+            _open(path)
+        except (InvalidFile, FileNotUsable):
+            return
+        path.unlink()
+
+
 def read(path: Path) -> TaskColumns:
     """Read what ``write`` wrote; refuse anything else, saying why."""
-    file, metadata = _open(path)
-    names = file.schema_arrow.names
-    if "item" in names:
-        table = _feature_matrix(*_open(items_path(path))[:1], items_path(path))
-        items = _column(file, "item", path).astype(np.int64)
+    file, about = _open(path)
+    if "item" in file.schema_arrow.names:
+        beside = items_path(path)
+        table, items = _feature_matrix(_open(beside)[0], beside), _column(file, "item", path, "iu")
     else:
         table, items = _feature_matrix(file, path), None
+    chosen = _column(file, "chosen", path, "iub")
+    if not np.isin(chosen, (0, 1)).all():
+        raise _damaged(path, "chosen has values other than 0 and 1")
     return TaskColumns(
-        kind=str(metadata["kind"]),
-        task=_column(file, "task", path).astype(np.int64),
-        chosen=_column(file, "chosen", path).astype(np.bool_),
+        kind=about["kind"],
+        task=_column(file, "task", path, "iu").astype(np.int64),
+        chosen=chosen.astype(np.bool_),
         table=table,
-        items=items,
-        origin=dict(metadata.get("origin", {})),
+        items=None if items is None else items.astype(np.int64),
+        origin=about["origin"],
     )
 
 
@@ -140,33 +148,52 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
             f"{path} is a Parquet file that cschoice did not write (no 'cschoice' entry in its "
             "metadata): allowed are files made by 'cschoice generate' or ChoiceTasks.to_parquet"
         )
-    about: dict[str, Any] = json.loads(metadata)
-    if about["version"] > FORMAT_VERSION:
+    return file, _about(path, metadata)
+
+
+def _about(path: Path, metadata: bytes) -> dict[str, Any]:
+    """Return what the metadata say, after checking that they say it."""
+    try:
+        about = json.loads(metadata)
+        version, kind, origin = about["version"], about["kind"], about["origin"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise _damaged(path, f"metadata without {error}") from error
+    if not isinstance(version, int) or not isinstance(kind, str) or not isinstance(origin, dict):
+        raise _damaged(path, "metadata of other types")
+    if version > FORMAT_VERSION:
         raise InvalidFile(
-            f"{path} has format version {about['version']}, this cschoice reads up to "
-            f"{FORMAT_VERSION}: install a newer cschoice"
+            f"{path} has format version {version}, this cschoice reads up to {FORMAT_VERSION}: "
+            "install a newer cschoice"
         )
-    return file, about
-
-
-def _column(file: Any, name: str, path: Path) -> NDArray[Any]:
-    return _columns(file, [name], path)[name]
+    return {"kind": kind, "origin": origin}
 
 
 def _feature_matrix(file: Any, path: Path) -> NDArray[np.float32]:
-    names = [name for name in file.schema_arrow.names if name.startswith("x")]
+    """Read the columns x0, x1, …, which must be all columns but the named ones."""
+    names = [name for name in file.schema_arrow.names if name not in ("task", "item", "chosen")]
+    if not names or names != [f"x{k}" for k in range(len(names))]:
+        raise _damaged(path, f"features must be x0, x1, …, got {', '.join(names) or 'none'}")
     table = np.empty((file.metadata.num_rows, len(names)), dtype=np.float32)
     for k, name in enumerate(names):
-        table[:, k] = _column(file, name, path)
+        table[:, k] = _column(file, name, path, "f")
     return table
 
 
-def _columns(file: Any, names: list[str], path: Path) -> dict[str, NDArray[Any]]:
+def _column(file: Any, name: str, path: Path, kinds: str) -> NDArray[Any]:
+    """Read one column of these kinds of numbers, none of them missing."""
     import pyarrow as pa
 
     try:
-        read: pa.Table = file.read(columns=names)
-        return {name: read.column(name).to_numpy() for name in names}
+        column = file.read(columns=[name]).column(name)
     except (pa.ArrowException, OSError, KeyError) as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidFile(f"{path} is damaged ({reason}): generate it again") from error
+        raise _damaged(path, str(error).splitlines()[0]) from error
+    if column.null_count:
+        raise _damaged(path, f"{column.null_count} values of {name} are missing")
+    values: NDArray[Any] = column.to_numpy()
+    if values.dtype.kind not in kinds:
+        raise _damaged(path, f"{name} is of type {column.type}")
+    return values
+
+
+def _damaged(path: Path, why: str) -> InvalidFile:
+    return InvalidFile(f"{path} is damaged ({why}): generate it again")

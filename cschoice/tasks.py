@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cschoice import taskfile
-from cschoice.errors import InvalidFile, InvalidTasks
-from cschoice.taskchecks import counted, problems_of
+from cschoice.errors import InvalidFile, InvalidParameter, InvalidTasks
+from cschoice.taskchecks import checked, counted
 
 Index = int | slice | NDArray[np.int64] | NDArray[np.bool_] | Sequence[int]
 
@@ -58,14 +58,14 @@ class ChoiceTasks:
     __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        kind = Kind(self.kind)
-        with np.errstate(over="ignore"):  # too large for float32: reported as infinite
-            table = np.asarray(self.table, dtype=np.float32)
-        items, offsets, chosen = (np.asarray(a) for a in (self.items, self.offsets, self.chosen))
-        problems = problems_of(table, items, offsets, chosen, kind is Kind.SINGLETON)
-        if problems:
+        arrays, problems = checked(
+            self.table, self.items, self.offsets, self.chosen, self.kind == Kind.SINGLETON
+        )
+        if self.kind not in list(Kind):
+            problems.append(f"kind must be singleton or subset, got {self.kind!r}")
+        if problems or arrays is None:
             raise InvalidTasks(problems)
-        self._store(table, items, offsets, chosen, kind)
+        self._store(*arrays, Kind(self.kind))
 
     def _store(
         self, table: ArrayLike, items: ArrayLike, offsets: ArrayLike, chosen: ArrayLike, kind: Kind
@@ -92,21 +92,23 @@ class ChoiceTasks:
         ``chosen`` is a boolean array (tasks, objects) or, for singleton choice, the position of
         the chosen object in each task.
         """
-        features, choice = np.asarray(x), np.asarray(chosen)
+        try:
+            features, choice = np.asarray(x), np.asarray(chosen)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidTasks([f"x and chosen must be arrays of numbers: {error}"]) from error
         if features.ndim != 3:
             raise InvalidTasks(
                 [f"x must have shape (tasks, objects, features), got {features.shape}"]
             )
         n_tasks, n_objects, n_features = features.shape
-        if choice.ndim == 1 and choice.dtype.kind in "iu":
+        if choice.shape == (n_tasks,) and choice.dtype.kind in "iu":
             outside = (choice < 0) | (choice >= n_objects)
             if outside.any():
                 raise InvalidTasks([counted(outside, "chosen position", "outside its task")])
             choice = np.arange(n_objects) == choice[:, None]
         if choice.shape != (n_tasks, n_objects):
-            raise InvalidTasks(
-                [f"chosen must have shape {(n_tasks, n_objects)}, got {choice.shape}"]
-            )
+            allowed = f"{(n_tasks, n_objects)}, or be one position per task"
+            raise InvalidTasks([f"chosen must have shape {allowed}; got {choice.shape}"])
         return cls(
             table=features.reshape(n_tasks * n_objects, n_features),
             items=np.arange(n_tasks * n_objects),
@@ -157,7 +159,7 @@ class ChoiceTasks:
                 items=np.arange(len(columns.task)) if columns.items is None else columns.items,
                 offsets=np.append(starts, len(columns.task)),
                 chosen=columns.chosen,
-                kind=Kind(columns.kind),
+                kind=cast(Kind, columns.kind),  # checked with the rest
             )
         except InvalidTasks as error:
             raise InvalidFile(f"{path}: {error}") from error
@@ -240,8 +242,6 @@ class ChoiceTasks:
     def __getitem__(self, index: Index) -> ChoiceTasks:
         """Select tasks by number, slice, numbers or mask; the item table stays shared."""
         numbers = self._numbers(index)
-        if len(numbers) == 0:
-            raise InvalidTasks(["no tasks: the selection is empty"])
         entries = self.entries(numbers)
         return self.trusted(
             self.table,
@@ -252,8 +252,14 @@ class ChoiceTasks:
         )
 
     def _numbers(self, index: Index) -> NDArray[np.int64]:
-        """Turn whatever selects tasks into task numbers."""
-        numbers = np.arange(len(self))[index if isinstance(index, slice) else np.atleast_1d(index)]
+        """Turn whatever selects tasks into task numbers, at least one."""
+        if not isinstance(index, slice):
+            index = np.atleast_1d(np.asarray(index, dtype=None if np.size(index) else np.int64))
+            if index.ndim != 1:
+                raise InvalidTasks([f"tasks are selected by a list, got shape {index.shape}"])
+        numbers = np.arange(len(self))[index]
+        if len(numbers) == 0:
+            raise InvalidTasks(["no tasks: the selection is empty"])
         return np.asarray(numbers)
 
     def entries(self, index: Index) -> NDArray[np.int64]:
@@ -327,6 +333,8 @@ class ChoiceTasks:
         With ``rng`` tasks are shuffled within their size and batches among each other; without,
         the order is by size.
         """
+        if batch_size < 1:
+            raise InvalidParameter(f"batch_size must be at least 1, got {batch_size}")
         order = np.arange(len(self)) if rng is None else rng.permutation(len(self))
         order = order[np.argsort(self.sizes[order], kind="stable")]
         starts = np.arange(0, len(order), batch_size)

@@ -252,7 +252,7 @@ def predict(network: Any, tasks: ChoiceTasks) -> NDArray[np.float32]:
 def _hold_out(tasks: ChoiceTasks, plan: TrainingPlan, seed: int) -> tuple[TaskNumbers, TaskNumbers]:
     if plan.validation_share == 0 or len(tasks) < 2:
         return np.arange(len(tasks)), np.arange(0)
-    return next(stratified_shuffle_splits(tasks, 1, plan.validation_share, seed))
+    return stratified_shuffle_splits(tasks, 1, plan.validation_share, seed)[0]
 
 
 def _optimizer(network: nn.Module, plan: TrainingPlan) -> torch.optim.Optimizer:

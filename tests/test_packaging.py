@@ -1,5 +1,6 @@
 """The package as it is built, and what it loads."""
 
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -25,14 +26,30 @@ def test_every_package_is_listed():
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages_on_disk()
 
 
-def test_the_wheel_holds_every_module(tmp_path):
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
+def test_the_wheel_holds_every_module_and_runs(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "experiments.yaml"):
+        shutil.copy(ROOT / name, source)
+    for name in ("cschoice", "cli"):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, source / name, ignore=ignore, symlinks=True)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    offline = ["--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "wheel", *offline, "-w", str(tmp_path), str(source)], check=True)
     (wheel,) = tmp_path.glob("*.whl")
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
     expected = {str(path.relative_to(ROOT)) for path in (ROOT / "cschoice").rglob("*.py")}
     expected |= {f"cschoice_cli/{path.name}" for path in (ROOT / "cli").glob("*.py")}
     assert packed == expected
+    subprocess.run([*pip, "install", *offline, "--target", str(target), str(wheel)], check=True)
+    check = (
+        f"import sys; sys.path.insert(0, {str(target)!r}); "
+        "from cschoice.config import load; import cschoice; "
+        f"assert cschoice.__file__.startswith({str(target)!r}); "
+        "assert 'study' in load().experiments"
+    )
+    subprocess.run([sys.executable, "-c", check], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("name", cschoice.__all__)

@@ -1,8 +1,8 @@
 """The datasets: one file per source, one row per name.
 
 A row gives the sizes of the paper's overview (tab:datasets:overview) and where the source is;
-rows without a source are known but not available yet. To add a dataset, write a class with
-``kind`` and ``fold`` (see ``DatasetSource``) and a row for it.
+rows without a source are known but not available yet. To add a dataset, write a frozen
+dataclass with ``kind`` and ``fold`` (see ``DatasetSource``) and a row for it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ DATASETS: Registry[DatasetInfo] = Registry(
 )
 
 
-def make_dataset(name: str, **parameters: Any) -> DatasetSource:
+def make_dataset(name: str, /, **parameters: Any) -> DatasetSource:
     """Return the source of that name, its parameters changed where given.
 
     >>> train, test = make_dataset("medoid", n_train=100, n_test=20).fold(0, seed=7)

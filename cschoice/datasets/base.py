@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ Chosen = NDArray[np.bool_]  # (objects, tasks)
 
 # Numbers drawn at once: what is made of them stays in the processor's second-level cache.
 _DRAWN_AT_ONCE = 300_000
+_LARGEST = 2**40  # numbers in one sample, beyond any memory
 # Round numbers, so that the usual numbers of tasks are whole chunks; and multiples of ten,
 # because some rules use one random thing for ten tasks in a row.
 _CHUNKS = (2_000, 1_000, 500, 200, 100, 50, 20, 10)
@@ -53,8 +56,9 @@ class Synthetic(ABC):
     def __post_init__(self) -> None:
         for name in ("n_train", "n_test", "n_objects", "n_features"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
                 raise InvalidParameter(f"{name} must be an integer of at least 1, got {value!r}")
+            object.__setattr__(self, name, operator.index(value))
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Draw the train and test tasks of a fold; more of them begin with the same ones."""
@@ -66,17 +70,45 @@ class Synthetic(ABC):
 
     def sample(self, n_tasks: int, seed: int) -> ChoiceTasks:
         """Draw tasks, chunk by chunk."""
-        shape = (n_tasks, self.n_objects, self.n_features)
-        x, chosen = np.empty(shape, dtype=np.float32), np.empty(shape[:2], dtype=bool)
-        bits = np.random.PCG64(seed)
+        try:
+            return self._sample(n_tasks, np.random.PCG64(seed))
+        except (MemoryError, OverflowError) as error:
+            n_bytes = 4 * n_tasks * self.n_objects * self.n_features
+            raise InvalidParameter(
+                f"{n_tasks:,} tasks of {self.n_objects:,} objects with {self.n_features:,} "
+                f"features do not fit in memory ({n_bytes / 1e9:,.0f} GB): use smaller numbers"
+            ) from error
+
+    @abstractmethod
+    def _sample(self, n_tasks: int, bits: BitGenerator) -> ChoiceTasks:
+        """Draw that many tasks."""
+
+    def _chunks(self, n_tasks: int) -> tuple[int, list[slice]]:
+        """Return how many tasks to draw at once, and where they go.
+
+        Always whole chunks, so that the number of tasks does not change the first ones; the
+        last slice may be shorter.
+        """
         n_fitting = _DRAWN_AT_ONCE // (self.n_objects * self.n_features)
         n_chunk = next((n for n in _CHUNKS if n <= n_fitting), _CHUNKS[-1])
+        starts = range(0, n_tasks, n_chunk)
+        return n_chunk, [slice(start, min(start + n_chunk, n_tasks)) for start in starts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticPoints(Synthetic):
+    """Tasks whose objects are points of their own."""
+
+    def _sample(self, n_tasks: int, bits: BitGenerator) -> ChoiceTasks:
+        if n_tasks * self.n_objects * self.n_features > _LARGEST:
+            raise MemoryError
+        shape = (n_tasks, self.n_objects, self.n_features)
+        x, chosen = np.empty(shape, dtype=np.float32), np.empty(shape[:2], dtype=bool)
+        n_chunk, parts = self._chunks(n_tasks)
         points = np.empty((self.n_objects, self.n_features, n_chunk), dtype=np.float32)
-        for start in range(0, n_tasks, n_chunk):
-            # Always a whole chunk: the number of tasks does not change the first ones.
+        for part in parts:
             choice = self._draw(bits, points)
-            part = slice(start, min(start + n_chunk, n_tasks))
-            n_kept = part.stop - start
+            n_kept = part.stop - part.start
             x[part] = points.transpose(2, 0, 1)[:n_kept]
             chosen[part] = choice.T[:n_kept]
         return ChoiceTasks.trusted(
@@ -94,6 +126,6 @@ class Synthetic(ABC):
 
 def check_option(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Refuse a value that is none of the allowed ones."""
-    if not any(value is option or value == option for option in allowed):
-        options = ", ".join(repr(option) for option in allowed)
+    if not any(type(value) is type(option) and value == option for option in allowed):
+        options = ", ".join(json.dumps(option) for option in allowed)
         raise InvalidParameter(f"{name} must be one of {options}, got {value!r}")

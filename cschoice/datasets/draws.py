@@ -47,8 +47,9 @@ def fill_normal(bits: BitGenerator, out: Float32) -> None:
 
 
 def _parts(out: Float32) -> Iterator[Float32]:
+    if not out.flags.c_contiguous:
+        raise ValueError("only contiguous arrays can be filled")
     flat = out.reshape(-1)
-    assert flat.base is not None  # a view: what is written to it is written to ``out``
     return (flat[start : start + _AT_ONCE] for start in range(0, len(flat), _AT_ONCE))
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.datasets.base import Chosen, Points, Synthetic, check_option
+from cschoice.datasets.base import Chosen, Points, SyntheticPoints, check_option
 from cschoice.datasets.draws import (
     BitGenerator,
     fill_normal,
@@ -16,12 +16,12 @@ from cschoice.datasets.draws import (
     normalize,
     points_in_ball,
 )
-from cschoice.errors import MissingDependency
+from cschoice.errors import InvalidParameter, MissingDependency
 from cschoice.tasks import Kind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hypervolume(Synthetic):
+class Hypervolume(SyntheticPoints):
     """Points on the unit sphere; the one with the largest contribution is chosen.
 
     Objectives are minimized, so the points lie in the negative orthant, seen from the reference
@@ -38,6 +38,10 @@ class Hypervolume(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.n_features == 1:
+            raise InvalidParameter(
+                "on a sphere in 1 dimension all objects are equal: n_features must be at least 2"
+            )
         check_option("offset", self.offset, (True, False))
 
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
@@ -63,8 +67,6 @@ def contributions(points: Points) -> NDArray[np.float64]:
     In two dimensions this is one sort; beyond, moocore's exact algorithm.
     """
     n_features = points.shape[1]
-    if n_features == 1:
-        return np.asarray(points[:, 0], dtype=np.float64)
     if n_features == 2:
         x, y = points.transpose(1, 2, 0).astype(np.float64)
         return np.asarray(_contributions_2d(x, y).T)

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.datasets.base import Chosen, Points, Synthetic
+from cschoice.datasets.base import Chosen, Points, SyntheticPoints
 from cschoice.datasets.draws import BitGenerator, fill_uniform
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import Kind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Medoid(Synthetic):
+class Medoid(SyntheticPoints):
     """Points uniform in the unit cube; the one nearest to all others is chosen."""
 
     kind: ClassVar[Kind] = Kind.SINGLETON

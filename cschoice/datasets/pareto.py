@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from cschoice.datasets.base import Chosen, Points, Synthetic, check_option
+from cschoice.datasets.base import Chosen, Points, SyntheticPoints, check_option
 from cschoice.datasets.draws import (
     BitGenerator,
     fill_normal,
@@ -19,7 +19,7 @@ _TASKS_PER_CENTRE = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pareto(Synthetic):
+class Pareto(SyntheticPoints):
     """Normal points; those that no other one of the task dominates are chosen.
 
     ``centre="shared"`` is the generator behind the published numbers: ten tasks in a row share

@@ -10,10 +10,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.datasets.base import Chosen, Points, Synthetic
+from cschoice.datasets.base import Synthetic
 from cschoice.datasets.draws import BitGenerator
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import ChoiceTasks, Kind
+
+Digits = NDArray[np.int64]
+
+_MOST = 300  # the distributions of counts take n_features · n_objects² numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,37 +34,51 @@ class UniqueOneHot(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.n_objects > _MOST or self.n_features > _MOST:
+            raise InvalidParameter(
+                f"n_objects and n_features must be at most {_MOST}, "
+                f"got n_objects={self.n_objects}, n_features={self.n_features}"
+            )
         if not self._ways[self.n_features - 1, self.n_objects - 1]:
             raise InvalidParameter(
                 f"with n_objects={self.n_objects} and n_features={self.n_features} exactly one "
                 "digit cannot occur once: use at least 3 objects and 2 features"
             )
 
-    def sample(self, n_tasks: int, seed: int) -> ChoiceTasks:
-        """Draw tasks, with no rejection.
+    def _sample(self, n_tasks: int, bits: BitGenerator) -> ChoiceTasks:
+        rng = np.random.Generator(bits)
+        items = np.empty((n_tasks, self.n_objects), dtype=np.int64)
+        chosen = np.empty(items.shape, dtype=bool)
+        n_chunk, parts = self._chunks(n_tasks)
+        for part in parts:
+            n_kept = part.stop - part.start
+            digits, unique = self._draw_digits(rng, n_chunk)
+            items[part] = digits[:n_kept]
+            chosen[part] = (digits == unique)[:n_kept]
+        return ChoiceTasks.trusted(
+            table=np.eye(self.n_features, dtype=np.float32),
+            items=items.ravel(),
+            offsets=np.arange(n_tasks + 1) * self.n_objects,
+            chosen=chosen.ravel(),
+            kind=self.kind,
+        )
+
+    def _draw_digits(self, rng: np.random.Generator, n_tasks: int) -> tuple[Digits, Digits]:
+        """Draw tasks and their unique digits, with no rejection.
 
         By symmetry the unique digit is uniform. How often each other digit occurs is drawn
         digit by digit, given what is left to place; then the objects are shuffled.
         """
-        rng = np.random.default_rng(seed)
         unique = rng.integers(self.n_features, size=(n_tasks, 1))
         counts = np.empty((n_tasks, self.n_features - 1), dtype=np.int64)
         left = np.full(n_tasks, self.n_objects - 1)
-        for digit in range(self.n_features - 1):
-            cumulative = self._count_distributions(self.n_features - 1 - digit)[left]
-            counts[:, digit] = (rng.random((n_tasks, 1)) >= cumulative).sum(axis=1)
+        for digit, cumulative in enumerate(self._count_distributions):
+            counts[:, digit] = (rng.random((n_tasks, 1)) >= cumulative[left]).sum(axis=1)
             left -= counts[:, digit]
         others = np.repeat(np.tile(np.arange(self.n_features - 1), n_tasks), counts.ravel())
         rest = others.reshape(n_tasks, self.n_objects - 1)
         digits = np.concatenate([unique, rest + (rest >= unique)], axis=1)
-        digits = rng.permuted(digits, axis=1)
-        return ChoiceTasks.trusted(
-            table=np.eye(self.n_features, dtype=np.float32),
-            items=digits.ravel(),
-            offsets=np.arange(n_tasks + 1) * self.n_objects,
-            chosen=(digits == unique).ravel(),
-            kind=self.kind,
-        )
+        return rng.permuted(digits, axis=1), unique
 
     @cached_property
     def _ways(self) -> NDArray[np.float64]:
@@ -80,18 +98,19 @@ class UniqueOneHot(Synthetic):
         rest = ways[n_digits - 1, n_places - occurs]
         return np.where(occurs == 1, 0, _binomial(n_places, 1 / n_digits) * rest)
 
-    def _count_distributions(self, n_digits: int) -> NDArray[np.float64]:
-        """Return, per number of places left, the cumulative distribution of the next count."""
-        cumulative = np.ones((self.n_objects, self.n_objects))
-        for n_places in range(self.n_objects):
-            if total := self._ways[n_digits, n_places]:
-                weights = self._weights(self._ways, n_digits, n_places)
-                cumulative[n_places, : n_places + 1] = np.cumsum(weights) / total
-                cumulative[n_places, n_places:] = 1
-        return cumulative
-
-    def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
-        raise NotImplementedError("tasks share one table: see sample")
+    @cached_property
+    def _count_distributions(self) -> list[NDArray[np.float64]]:
+        """Return, per digit and number of places left, the distribution of its count, summed."""
+        distributions = []
+        for n_digits in range(self.n_features - 1, 0, -1):
+            cumulative = np.ones((self.n_objects, self.n_objects))
+            for n_places in range(self.n_objects):
+                if total := self._ways[n_digits, n_places]:
+                    weights = self._weights(self._ways, n_digits, n_places)
+                    cumulative[n_places, : n_places + 1] = np.cumsum(weights) / total
+                    cumulative[n_places, n_places:] = 1
+            distributions.append(cumulative)
+        return distributions
 
 
 def _binomial(n: int, p: float) -> NDArray[np.float64]:

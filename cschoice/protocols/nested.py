@@ -127,8 +127,8 @@ class _Fits:
     def __init__(self, context: Context, train: ChoiceTasks) -> None:
         self.context, self.job, self.train = context, context.job, train
         budget = self.job.budget
-        self.splits: Sequence[Split] = list(
-            stratified_shuffle_splits(train, budget.n_splits, budget.held_out, self._seed("inner"))
+        self.splits: Sequence[Split] = stratified_shuffle_splits(
+            train, budget.n_splits, budget.held_out, self._seed("inner")
         )
 
     def trial(self, number: int, params: Params, rung: Rung, best: Trial | None) -> Trial:

@@ -88,13 +88,21 @@ def test_existing_files_are_kept_unless_forced(run):
         ("generate sushi", "not available in this version"),
         ("generate", "Missing argument"),
         ("generate medoid --n-trian 3", "--n-train"),
-        ("generate medoid --n-train many", "--n-train"),
+        ("generate medoid --n-train many", "got 'many'; see 'cschoice generate --help'"),
         ("generate medoid --n-train 0", "n_train must be an integer of at least 1, got 0"),
         ("generate medoid --n-objects 2", "the medoid must be unique"),
         ("generate medoid --fold -1", "--fold"),
         ("generate medoid --set centre=shared", "unknown parameter of medoid 'centre'"),
         ("generate pareto2d --set centre", "--set takes NAME=VALUE, got 'centre'"),
-        ("generate pareto2d --set centre=mine", "centre must be one of 'shared', 'per-object'"),
+        ("generate pareto2d --set centre=mine", 'centre must be one of "shared", "per-object"'),
+        ("generate hypervolume --set offset=1", "offset must be one of true, false, got 1"),
+        ("generate medoid --n-train 3 --set n_train=5", "n_train is given twice"),
+        ("generate medoid --set name=medoid", "unknown parameter of medoid 'name'"),
+        (f"generate medoid --set n_train={'9' * 5000}", "n_train must be an integer"),
+        (f"generate pareto2d --set centre={'[' * 20000}", "centre must be one of"),
+        ("generate medoid --n-train 1000000000000", "do not fit in memory"),
+        ("generate medoid --seed -1", "got '-1'"),
+        (f"generate medoid --out {'x' * 300}", "cannot write"),
         ("generate medoid --out file", "cannot write"),
         ("gnerate medoid", "generate"),
         ("show dataset", "datasets"),
@@ -111,21 +119,43 @@ def test_bad_input_gets_one_line_and_writes_nothing(run, line, says):
     assert [path.name for path in Path().iterdir()] == ["file"]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_halfway_nothing_half_written_stays(tmp_path, stop):
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopped_while_writing_nothing_half_written_stays(tmp_path, stop):
     process = subprocess.Popen(
-        [COMMAND, "generate", "hypervolume", "--n-features", "3", "--n-test", "2000000"],
+        [COMMAND, "generate", "pareto5d", "--n-test", "300000"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.5)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("data/pareto5d/.fold-0.*.tmp/*test*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     process.send_signal(stop)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "error: interrupted: nothing half-written was kept" in errors
     assert "Traceback" not in errors
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_odd_names_are_shown_as_they_are(run):
+    folder = "a[/b]x[bold]"
+    result = run(f"generate medoid {SMALL} --fold 0 --out {folder}")
+    assert f"{folder}/medoid/fold-0/train.parquet" in result.stdout
+
+
+def test_what_is_in_the_way_is_said_before_anything_is_written(run):
+    Path("data/medoid/fold-0").mkdir(parents=True)
+    Path("data/medoid/fold-1").write_text("a file")
+    result = run(f"generate medoid {SMALL} --force", code=2)
+    assert "cannot write data/medoid/fold-1: a file is in the way" in result.stderr
+    assert list(Path("data/medoid/fold-0").iterdir()) == []
+
+
+def test_a_terminal_that_knows_only_ascii_is_served_too(tmp_path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    subprocess.run([COMMAND, "show", "datasets"], cwd=tmp_path, env=environment, check=True)
 
 
 def test_help_teaches_at_every_level(run):

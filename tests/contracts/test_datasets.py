@@ -44,7 +44,7 @@ def test_seed_fold_and_part_decide_the_data(name):
     assert train[:61] != test
 
 
-@pytest.mark.parametrize("name", [name for name in GENERATED if name != "unique-onehot"])
+@pytest.mark.parametrize("name", GENERATED)
 def test_more_tasks_begin_with_the_same_ones(name):
     few, many = fold(name)[0], fold(name, n_train=2_345)[0]
     assert many[:137] == few

@@ -24,19 +24,28 @@ def test_subset_choice_is_everything_from_the_threshold_on():
     assert not choose(tasks, np.array([1.0, 2.0, 3.0]), 9.0).any()
 
 
-@given(choice_tasks(kind=Kind.SUBSET, max_tasks=12), st.booleans(), st.integers(0, 99))
-def test_no_threshold_is_better_than_the_tuned_one(tasks, distinct, seed):
-    u = utilities_for(tasks, np.random.default_rng(seed), distinct)
+@given(
+    choice_tasks(kind=Kind.SUBSET, max_tasks=12),
+    st.sampled_from(["ties", "distinct", "close", "integers"]),
+    st.integers(0, 99),
+)
+def test_no_threshold_is_better_than_the_tuned_one(tasks, what, seed):
+    u = utilities_for(tasks, np.random.default_rng(seed), what == "distinct")
+    if what == "close":  # neighbouring numbers of the type that learners return
+        u = np.float32(1) + np.finfo(np.float32).eps * u.astype(np.float32)
+    if what == "integers":
+        u = u.astype(np.int8)
     f1 = metric("f1")
     best = max(f1(tasks, u >= candidate) for candidate in np.append(u, np.inf))
     assert f1(tasks, choose(tasks, u, tune_threshold(tasks, u))) == pytest.approx(best, abs=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-10, 1.0, 1e300])
-def test_neighbouring_floats_are_told_apart(scale):
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-30, 1e-10, 1.0, 1e30])
+def test_neighbouring_floats_are_told_apart(scale, kind):
     tasks = ChoiceTasks.from_dense(np.zeros((1, 2, 1)), [[True, False]], Kind.SUBSET)
-    low = 1.0 * scale
-    u = np.array([np.nextafter(low, np.inf), low])
+    low = kind(scale)
+    u = np.array([np.nextafter(low, kind(np.inf)), low])
     assert choose(tasks, u, tune_threshold(tasks, u)).tolist() == [True, False]
 
 

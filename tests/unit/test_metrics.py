@@ -211,6 +211,15 @@ def test_values_that_do_not_fit_are_refused(singleton, subsets):
         metric("f1")(subsets, np.zeros(subsets.n_entries))
 
 
+@pytest.mark.parametrize("values", [[3, 0, 1], np.array([3, 0, 1], np.uint8)])
+def test_integers_are_utilities_too(values):
+    tasks = ChoiceTasks.from_dense(np.zeros((1, 3, 1)), [[True, False, False]], Kind.SUBSET)
+    assert metric("auc-roc")(tasks, values) == 1
+    assert metric("auc-roc")(tasks, np.array([-128, 0, 1], np.int8)) == 0
+    with pytest.raises(InvalidUtilities, match="utilities must be real numbers"):
+        metric("auc-roc")(tasks, np.array(["a", "b", "c"]))
+
+
 def test_a_misspelt_metric_is_suggested():
     with pytest.raises(UnknownName, match="did you mean 'accuracy'"):
         metric("acuracy")

@@ -13,7 +13,7 @@ from cschoice.tasks import ChoiceTasks, Kind
 def test_a_split_is_a_partition_of_the_wanted_size(tasks, held_out, seed):
     if len(tasks) < 2:
         return
-    splits = list(stratified_shuffle_splits(tasks, 3, held_out, seed))
+    splits = stratified_shuffle_splits(tasks, 3, held_out, seed)
     assert len(splits) == 3
     for train, test in splits:
         assert sorted([*train, *test]) == list(range(len(tasks)))
@@ -62,8 +62,10 @@ def test_splits_follow_the_seed():
     assert first != second
 
 
-@pytest.mark.parametrize(("n_tasks", "held_out"), [(1, 0.1), (5, 0.0), (5, 1.0)])
-def test_impossible_splits_are_refused(n_tasks, held_out):
+@pytest.mark.parametrize(
+    ("n_tasks", "n_splits", "held_out"), [(1, 1, 0.1), (5, 1, 0.0), (5, 1, 1.0), (5, 0, 0.1)]
+)
+def test_impossible_splits_are_refused(n_tasks, n_splits, held_out):
     tasks = ragged([2] * n_tasks, [1] * n_tasks)
     with pytest.raises(InvalidParameter):
-        next(stratified_shuffle_splits(tasks, 1, held_out, seed=0))
+        stratified_shuffle_splits(tasks, n_splits, held_out, seed=0)

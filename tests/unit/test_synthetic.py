@@ -96,6 +96,8 @@ def test_ten_tasks_share_a_centre_and_the_next_ten_have_another():
     within, between = means.std(axis=1).mean(), means.mean(axis=1).std()
     assert within == pytest.approx(1 / np.sqrt(300), rel=0.1)
     assert between > 4 * within / np.sqrt(10)
+    # u·v with u uniform: mean distance 1/2 from the origin; uniform in the disc it were 2/3.
+    assert np.linalg.norm(means.mean(axis=1), axis=1).mean() == pytest.approx(0.5, abs=0.05)
 
 
 def test_as_written_each_object_has_a_mean_of_its_own():
@@ -106,7 +108,7 @@ def test_as_written_each_object_has_a_mean_of_its_own():
 
 
 def test_an_unknown_centre_is_refused():
-    with pytest.raises(InvalidParameter, match="centre must be one of 'shared', 'per-object'"):
+    with pytest.raises(InvalidParameter, match='centre must be one of "shared", "per-object"'):
         make_dataset("pareto2d", centre="common")
 
 
@@ -122,50 +124,66 @@ def volume(points):
     )
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_features", [2, 3, 4])
 def test_contributions_are_what_removing_a_point_costs(n_features):
     if n_features > 2:
         pytest.importorskip("moocore", reason="needs the extra cschoice[hypervolume]")
     points = np.abs(np.random.default_rng(0).standard_normal((20, 6, n_features)))
     points /= np.linalg.norm(points, axis=2, keepdims=True)
-    if n_features == 1:
-        points = points[:, :1]
     found = contributions(tasks_last(points)).T
     for task, values in zip(points.astype(np.float32).astype(float), found, strict=True):
         expected = [volume(task) - volume(np.delete(task, i, axis=0)) for i in range(len(task))]
         assert values == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("offset", [True, False])
 @pytest.mark.parametrize("n_features", [2, 3])
-def test_the_largest_contribution_is_chosen(offset, n_features):
+def test_the_largest_contribution_is_chosen(n_features):
     if n_features > 2:
         pytest.importorskip("moocore", reason="needs the extra cschoice[hypervolume]")
-    x, chosen = sample("hypervolume", 200, offset=offset, n_features=n_features, n_objects=7)
-    if offset:
-        return  # the reference point is not among the features
-    for task, choice in zip(-x, chosen, strict=True):
-        values = [volume(task) - volume(np.delete(task, i, axis=0)) for i in range(7)]
+    x, chosen = sample("hypervolume", 200, offset=False, n_features=n_features, n_objects=7)
+    assert_largest_contribution(-x, chosen)
+
+
+def assert_largest_contribution(points, chosen):
+    for task, choice in zip(points, chosen, strict=True):
+        values = [volume(task) - volume(np.delete(task, i, axis=0)) for i in range(len(task))]
         assert np.argmax(values) == choice.argmax()
 
 
-def test_points_lie_on_a_sphere_around_the_reference_point():
+def test_as_written_points_are_uniform_on_the_circle():
     x, _ = sample("hypervolume", 2_000, offset=False)
     assert np.linalg.norm(x, axis=2) == pytest.approx(1, abs=1e-6)
     assert (x <= 0).all()
+    assert quarter_shares(x) == pytest.approx(0.25, abs=0.015)
+
+
+def quarter_shares(x):
     angle = np.arctan2(x[:, :, 1], x[:, :, 0]).ravel()
-    shares, _ = np.histogram(angle, bins=4, range=(-np.pi, -np.pi / 2))
-    assert shares / len(angle) == pytest.approx(0.25, abs=0.015)  # uniform on the circle
-    moved, _ = sample("hypervolume", 2_000)
-    # Three points fix the circle; its centre is the offset and lies in the unit ball.
-    a, b, c = moved[:, 0], moved[:, 4], moved[:, 9]
-    system = np.stack([b - a, c - a], axis=1)
-    right = np.stack([(b**2 - a**2).sum(axis=1), (c**2 - a**2).sum(axis=1)], axis=1) / 2
-    well = np.abs(np.linalg.det(system)) > 0.05
-    centre = np.linalg.solve(system[well], right[well][:, :, None])[:, :, 0]
-    assert well.sum() > 100
-    assert np.linalg.norm(centre, axis=1).max() < 1.001
-    assert np.linalg.norm(moved[well] - centre[:, None], axis=2) == pytest.approx(1, abs=1e-4)
+    counts, _ = np.histogram(angle, bins=4, range=(-np.pi, -np.pi / 2))
+    return counts / len(angle)
+
+
+def test_with_an_offset_each_task_lies_on_a_circle_of_its_own():
+    x, chosen = sample("hypervolume", 3_000)
+    # |x|² = 2 x·c + 1 − |c|²: the centre c of the circle by least squares.
+    system = np.concatenate([2 * x, np.ones((*x.shape[:2], 1))], axis=2)
+    right = (x**2).sum(axis=2, keepdims=True)
+    centre = (np.linalg.pinv(system) @ right)[:, :2, 0]
+    points = centre[:, None] - x
+    assert np.linalg.norm(points, axis=2) == pytest.approx(1, abs=2e-3)
+    assert_largest_contribution(points[:300, :], chosen[:300])
+    # c = u·v with u uniform; the points are a normalized square, denser around 45 degrees.
+    radius = np.linalg.norm(centre, axis=1)
+    assert radius.max() < 1.01
+    assert radius.mean() == pytest.approx(0.5, abs=0.02)
+    outer, inner = 0.5 * np.tan(np.pi / 8), 0.5 - 0.5 * np.tan(np.pi / 8)
+    expected = [outer, inner, inner, outer]
+    assert quarter_shares(-points) == pytest.approx(expected, abs=0.015)
+
+
+def test_in_one_dimension_all_objects_were_equal():
+    with pytest.raises(InvalidParameter, match="n_features must be at least 2"):
+        make_dataset("hypervolume", n_features=1)
 
 
 def test_a_missing_package_is_named(monkeypatch):
@@ -214,10 +232,29 @@ def test_impossible_unique_tasks_are_refused(n_objects, n_features):
         make_dataset("unique-onehot", n_objects=n_objects, n_features=n_features)
 
 
+@pytest.mark.parametrize("too_many", [{"n_objects": 301}, {"n_features": 301}])
+def test_more_digits_than_fit_are_refused(too_many):
+    with pytest.raises(InvalidParameter, match="must be at most 300"):
+        make_dataset("unique-onehot", **too_many)
+
+
 def test_many_objects_and_few_digits_need_no_luck():
     tasks = make_dataset("unique-onehot", n_objects=200, n_features=4).sample(50, seed=0)
     _, counts = counts_of(tasks)
     assert ((counts == 1).sum(axis=1) == 1).all()
+
+
+# --- all of them ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [{"n_train": 10**13}, {"n_features": 10**20}])
+def test_what_does_not_fit_in_memory_says_so(sizes):
+    with pytest.raises(InvalidParameter, match="do not fit in memory"):
+        make_dataset("medoid", **sizes).fold(0, seed=0)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert len(make_dataset("medoid", n_train=np.int64(5), n_test=1).fold(0, seed=0)[0]) == 5
 
 
 # --- random numbers ---------------------------------------------------------------------------
@@ -235,6 +272,11 @@ def test_uniform_and_normal_numbers_have_their_distributions():
     assert np.abs(np.corrcoef(numbers[:-1], numbers[1:])[0, 1]) < 0.01
     half = len(numbers) // 2
     assert np.abs(np.corrcoef(numbers[:half], numbers[half : 2 * half])[0, 1]) < 0.01
+
+
+def test_only_contiguous_arrays_are_filled():
+    with pytest.raises(ValueError, match="contiguous"):
+        fill_uniform(np.random.PCG64(0), np.zeros((4, 4), np.float32)[:, 1])
 
 
 @pytest.mark.parametrize(("uniform", "mean_radius"), [(False, 1 / 2), (True, 3 / 4)])

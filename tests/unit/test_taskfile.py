@@ -56,6 +56,13 @@ def test_a_file_without_shared_items_replaces_one_with(dense, tmp_path):
     assert not items_path(path).exists()
 
 
+def test_files_of_others_are_left_alone(dense, tmp_path):
+    path = tmp_path / "mine.parquet"
+    items_path(path).write_text("my notes")
+    dense.to_parquet(path)
+    assert items_path(path).read_text() == "my notes"
+
+
 def test_sql_reads_it_as_it_is(dense, tmp_path):
     path = tmp_path / "dense.parquet"
     dense.to_parquet(path)
@@ -119,6 +126,30 @@ def without_items(path: Path, tasks: ChoiceTasks) -> None:
     items_path(path).unlink()
 
 
+def rewritten(change, about=None):
+    """Return a way to spoil a file: change its table, or what its metadata say."""
+
+    def spoil(path: Path, tasks: ChoiceTasks) -> None:
+        tasks.to_parquet(path)
+        table = pq.read_table(path)
+        metadata = table.schema.metadata if about is None else {"cschoice": about}
+        pq.write_table(change(table).replace_schema_metadata(metadata), path)
+
+    return spoil
+
+
+def with_column(name, values):
+    def change(table):
+        position = table.schema.names.index(name)
+        return table.set_column(position, name, pa.array(values(table.num_rows)))
+
+    return rewritten(change)
+
+
+def same(table):
+    return table
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -129,6 +160,19 @@ def without_items(path: Path, tasks: ChoiceTasks) -> None:
         (damaged_inside, "is damaged"),
         (tasks_out_of_order, "task numbers are not 0, 1, 2"),
         (without_items, "cannot read"),
+        (with_column("chosen", lambda n: [None] + [1] * (n - 1)), "1 values of chosen are missing"),
+        (with_column("chosen", lambda n: [2] * n), "chosen has values other than 0 and 1"),
+        (with_column("chosen", lambda n: [0.5] * n), "chosen is of type double"),
+        (with_column("task", lambda n: [k / 2 for k in range(n)]), "task is of type double"),
+        (with_column("x0", lambda n: ["1.5"] * n), "x0 is of type"),
+        (rewritten(lambda table: table.drop_columns("x0")), "features must be x0, x1"),
+        (rewritten(lambda table: table.drop_columns("chosen")), "is damaged"),
+        (rewritten(lambda table: table.append_column("xtra", table["x0"])), "got x0, x1, x2, xtra"),
+        (rewritten(lambda t: t.select(["task", "chosen", "x1", "x0", "x2"])), "got x1, x0, x2"),
+        (rewritten(same, "not JSON"), "is damaged"),
+        (rewritten(same, '{"kind": "singleton", "origin": {}}'), "metadata without 'version'"),
+        (rewritten(same, '{"version": "1", "kind": "subset", "origin": {}}'), "of other types"),
+        (rewritten(same, '{"version": 1, "kind": "both", "origin": {}}'), "kind must be singleton"),
     ],
 )
 def test_files_that_cannot_be_used_say_why(spoil, message, dense, tmp_path):

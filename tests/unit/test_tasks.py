@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import choice_tasks
 
-from cschoice.errors import InvalidTasks
+from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -27,14 +27,22 @@ def make(**changes):
         ({"offsets": [0, 3, 2, 4]}, "1 task without objects (first: task 1)"),
         ({"table": [[np.nan, 1], [2, 3], [4, np.inf]]}, "2 items with NaN or infinite features"),
         ({"table": [[1e300, 1], [2, 3], [4, 5]]}, "1 item with NaN or infinite features"),
-        ({"table": [1.0, 2.0, 3.0]}, "table must have shape"),
+        ({"table": [1.0, 2.0, 3.0]}, "table must be a table of numbers, got float64 of shape (3,)"),
+        ({"table": [["a"], ["b"], ["c"]]}, "table must be a table of numbers"),
+        ({"table": [[1.0], [1.0, 2.0], [3.0]]}, "table must be a table of numbers"),
+        ({"table": np.ones((3, 0))}, "table must have items and features"),
+        ({"table": np.ma.masked_less([[0.0], [1.0], [2.0]], 1)}, "table has masked values"),
+        ({"kind": "both"}, "kind must be singleton or subset, got 'both'"),
+        ({"offsets": np.array([0, 3, 2, 4], np.uint8)}, "1 task without objects (first: task 1)"),
+        ({"offsets": [[0, 2, 4]]}, "offsets must be a list of integers"),
+        ({"chosen": [[True], [False, True]]}, "chosen must be a list of numbers"),
         ({"chosen": [True, False]}, "there are 4 items but 2 values of chosen"),
         ({"items": [0, 1, 3, -1]}, "2 entries with an item outside 0–2 (first: entry 2)"),
         ({"items": [0.5, 1, 2, 0]}, "items must be a list of integers"),
         ({"offsets": [0, 2, 5]}, "offsets must run from 0 to the number of entries, 4, got 0 to 5"),
         ({"chosen": [True, False, False, False]}, "1 task with an empty choice (first: task 1)"),
         ({"chosen": [True, True, False, True]}, "1 singleton task with more than one chosen"),
-        ({"chosen": [2, 0, 0, 1]}, "chosen must be a list of true and false"),
+        ({"chosen": [2, 0, 0, 1]}, "chosen must be true or false"),
     ],
 )
 def test_refuses_what_are_no_tasks(changes, problem):
@@ -51,6 +59,9 @@ def test_names_every_problem_at_once():
             chosen=[True, True, False, False],
         )
     assert len(caught.value.problems) == 4
+    with pytest.raises(InvalidTasks) as caught:
+        make(table="x", items=[0.5], offsets="y", chosen=[3], kind="z")
+    assert len(caught.value.problems) == 5
     assert isinstance(caught.value, ValueError)
 
 
@@ -81,6 +92,8 @@ def test_dense_positions_and_masks_agree():
         (np.zeros((2, 3)), [0, 1], "x must have shape"),
         (np.zeros((2, 3, 1)), [0, 3], "1 chosen position outside its task"),
         (np.zeros((2, 3, 1)), [[True, False]], "chosen must have shape (2, 3)"),
+        (np.zeros((2, 3, 1)), [0, 1, 2], "got (3,)"),
+        ([[[1.0], [2.0, 3.0]]], [0], "must be arrays of numbers"),
     ],
 )
 def test_dense_refuses_other_shapes(x, chosen, problem):
@@ -123,11 +136,33 @@ def test_selecting_tasks_is_selecting_from_a_list(tasks, data):
     assert tasks[numbers].table is tasks.table
 
 
+def test_unsigned_numbers_are_numbers():
+    assert (
+        make(offsets=np.array([0, 2, 4], np.uint64), items=np.array([0, 1, 2, 0], np.uint8))
+        == make()
+    )
+
+
 def test_selecting_nothing_is_an_error_and_so_is_selecting_outside():
     with pytest.raises(InvalidTasks, match="the selection is empty"):
         make()[5:]
+    with pytest.raises(InvalidTasks, match="the selection is empty"):
+        make()[[]]
+    with pytest.raises(InvalidTasks, match="selected by a list"):
+        make()[[[0], [1]]]
     with pytest.raises(IndexError):
         make()[[2]]
+    with pytest.raises(InvalidParameter, match="batch_size must be at least 1, got 0"):
+        next(make().batches(0))
+
+
+@given(choice_tasks())
+def test_standardized_features_have_mean_0_and_variance_1(tasks):
+    features = tasks.standardized_by(tasks).features.astype(np.float64)
+    assert features.mean(axis=0) == pytest.approx(0, abs=1e-4)
+    varies = tasks.features.std(axis=0) > 1e-3
+    assert features.var(axis=0)[varies] == pytest.approx(1, abs=1e-3)
+    assert features.var(axis=0)[~varies] == pytest.approx(0, abs=1e-3)
 
 
 @given(choice_tasks(), st.integers(1, 5), st.booleans())
