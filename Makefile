@@ -6,8 +6,9 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 .PHONY: demo test faults check lint type layers bench fmt setup clean
 
 demo: .venv/installed
-	$(BIN)/cschoice generate medoid --fold 0 --out data/demo --force
-	$(BIN)/cschoice generate pareto2d --fold 0 --out data/demo --force
+	$(BIN)/cschoice run --profile demo --results results/demo \
+	    --dataset medoid --dataset pareto2d --learner feta --learner fate --learner mnl
+	$(BIN)/cschoice report --profile demo --results results/demo
 
 test: lint type layers
 	$(BIN)/python -m pytest -n 2 -m "not long"

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError
 
-from . import generate, run, show, status
+from . import generate, report, run, show, status
 from .console import complain
 
 
@@ -90,6 +90,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(status.status)
 app.command()(status.collect)
+app.command()(report.report)
 app.command()(generate.generate)
 app.add_typer(show.app, name="show")
 

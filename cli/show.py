@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from cschoice.datasets import DATASETS
+from cschoice.learners import LEARNERS
 from cschoice.metrics import METRICS
+from cschoice.space import Categorical, Dimension
 
 from .console import answer_json, answer_table
+from .options import Json
 
-app = typer.Typer(help="List what exists: datasets, metrics.")
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+app = typer.Typer(help="List what exists: datasets, learners, metrics.")
 
 
 @app.callback(invoke_without_command=True)
@@ -55,6 +57,37 @@ def datasets(as_json: Json = False) -> None:
 
 
 @app.command()
+def learners(as_json: Json = False) -> None:
+    """List the learners: for which kinds of choice, and what is tuned within which limits."""
+    if as_json:
+        answer_json(
+            [
+                {
+                    "name": name,
+                    "label": info.label,
+                    "kinds": sorted(info.kinds),
+                    "parameters": info.parameters,
+                    "search_space": {
+                        dimension: asdict(row)
+                        for dimension, row in info.learner.search_space.items()
+                    },
+                }
+                for name, info in LEARNERS.items()
+            ]
+        )
+        return
+    answer_table(
+        "Learners (search spaces of the paper; a profile may narrow them)",
+        ["name", "kinds", "tuned"],
+        [
+            [name, ", ".join(sorted(info.kinds)), _space(info.learner.search_space)]
+            for name, info in LEARNERS.items()
+        ],
+        folding="tuned",
+    )
+
+
+@app.command()
 def metrics(as_json: Json = False) -> None:
     """List the metrics: for which kind of choice, from what, and which direction is better."""
     rows: list[dict[str, Any]] = [
@@ -78,6 +111,15 @@ def metrics(as_json: Json = False) -> None:
             for row in rows
         ],
         folding="what it is",
+    )
+
+
+def _space(space: Mapping[str, Dimension]) -> str:
+    return ", ".join(
+        f"{name} {'|'.join(row.options)}"
+        if isinstance(row, Categorical)
+        else f"{name} {row.low:g}–{row.high:g}"
+        for name, row in space.items()
     )
 
 

@@ -53,7 +53,7 @@ class FrugalSettings(_Strict):
 
     task_share: Share = 1.0
     epoch_share: Share = 1.0
-    n_promoted: Count = 1
+    n_promoted: Annotated[int, Field(ge=0)] = 0
     hopeless: Annotated[float, Field(gt=0)] = 1.0
 
 

@@ -51,7 +51,7 @@ class Frugal:
 
     task_share: float  # of the training tasks
     epoch_share: float  # of the epochs, for learners that have them
-    n_promoted: int  # trials that are evaluated in full
+    n_promoted: int  # trials that are then evaluated in full; 0: the best screened one is taken
     hopeless: float  # a first split this much worse than the best trial ends a trial
 
 
