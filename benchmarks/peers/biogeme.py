@@ -30,7 +30,7 @@ def _estimate(frame: pd.DataFrame, log_probability: Any, **options: Any) -> floa
                 **options,
             )  # fmt: skip
             model.model_name = "model"
-            results = model.estimate()
+            results = model.quick_estimate()  # without standard errors
         finally:
             os.chdir(here)
     return float(results.final_log_likelihood)

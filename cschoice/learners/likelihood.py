@@ -151,6 +151,7 @@ def minimize(
     bounds: Bounds | None = None,
     tolerance: float = 1e-4,
     accuracy: float = 1e-14,
+    max_steps: int = 1000,
 ) -> Vector:
     """Minimize a smooth function by L-BFGS in coordinates where it is round.
 
@@ -174,7 +175,7 @@ def minimize(
         (None if low is None else (low - at) / by, None if high is None else (high - at) / by)
         for (low, high), at, by in zip(bounds, start, scale, strict=True)
     ]
-    options = {"maxiter": 1000, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40}
+    options = {"maxiter": max_steps, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40}
     found = scipy_minimize(
         rounded, np.zeros_like(start), jac=True, bounds=inner_bounds,
         method="L-BFGS-B", options=options,

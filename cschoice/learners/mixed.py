@@ -26,6 +26,7 @@ from cschoice.space import Dimension, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
 _COARSE = 8  # one draw in so many finds the place from which all draws start
+_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step; mixtures of logits have flat valleys
 _MATRIX_PARAMETERS = 512  # beyond, a matrix of curvature costs more than the steps it saves
 
 
@@ -86,12 +87,12 @@ class MixedLogit(LogitLearner):
     def _fit_normal(self, data: Simulation, linear: Vector, weights: Vector) -> Vector:
         """Search with few draws first: the maximum of all draws is near that of some."""
         deviation = data.layout.moments()[1][data.random]
-        found = np.append(linear, 0.5 / deviation)
+        found = np.append(linear, 1 / (deviation * np.sqrt(len(deviation))))
         n_draws = data.draws.points.shape[2]
         stages = [(data, 1e-4)]
         if self.integration != "quadrature" and n_draws >= 8 * _COARSE:
             few = data.draws.fewer(n_draws // _COARSE)
-            stages.insert(0, (Simulation(data.layout, data.differences, data.random, few), 0.1))
+            stages.insert(0, (Simulation(data.layout, data.random, few), 0.1))
         for stage, tolerance in stages:
             # The sign of a deviation means nothing, but with few draws may come out negative.
             found[len(linear) :] = np.abs(found[len(linear) :])
@@ -113,9 +114,18 @@ class MixedLogit(LogitLearner):
     def _fit_discrete(self, layout: TaskLayout, linear: Vector, weights: Vector) -> Vector:
         rng = np.random.default_rng(self.seed_)
         deviation = layout.moments()[1]
-        start = linear + rng.normal(size=(self.n_components, len(linear))) / deviation
-        curvature = layout.n_tasks / self.n_components * np.tile(deviation**2, self.n_components)
-        return minimize(self._penalized(layout, weights), start.ravel(), curvature / 4 + weights)
+        noise = rng.normal(size=(self.n_components, len(linear))) / np.sqrt(len(linear))
+        start = np.ravel(linear + 2 * noise / deviation)
+        curvature = np.tile(
+            layout.n_tasks / self.n_components / 4 * deviation**2, self.n_components
+        )
+        return minimize(
+            self._penalized(layout, weights),
+            start,
+            curvature + weights,
+            accuracy=_ACCURACY,
+            max_steps=_STEPS,
+        )
 
     def _loss(self, data: Any, parameters: Values) -> tuple[Any, Values]:
         parts = self._split(parameters)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.learners.draws import Draws
-from cschoice.learners.layout import TaskLayout, Values
+from cschoice.learners.layout import Block, TaskLayout, Values
 from cschoice.learners.likelihood import log_softmax, log_sum
 from cschoice.tasks import ChoiceTasks
 
@@ -19,23 +19,22 @@ _SAFE_EXPONENT = 600.0  # no sum of exponentials up to here overflows
 
 @dataclass(frozen=True)
 class Simulation:
-    """What the likelihood with normal coefficients needs: objects, and draws for each task."""
+    """What the likelihood with normal coefficients needs: objects, and draws for the tasks."""
 
     layout: TaskLayout
-    differences: list[NDArray[np.float64]]  # per block (tasks, others, features): x − x_chosen
     random: NDArray[np.int64]  # the features with random coefficients
     draws: Draws
 
     @classmethod
     def of(cls, tasks: ChoiceTasks, random: NDArray[np.int64], draws: Draws) -> Simulation:
-        """Prepare the tasks: only differences from the chosen object matter."""
-        n_draws = draws.points.shape[2]
-        layout = TaskLayout(tasks, chosen_first=True, block_entries=_BLOCK_VALUES // n_draws)
-        differences = []
-        for block in layout.blocks:
-            x = layout.features(block)
-            differences.append(np.ascontiguousarray((x[:, 1:] - x[:, :1]).transpose(2, 1, 0)))
-        return cls(layout, differences, random, draws)
+        """Lay the tasks out in blocks that leave room for one value per draw."""
+        size = _BLOCK_VALUES // draws.points.shape[2]
+        return cls(TaskLayout(tasks, chosen_first=True, block_entries=size), random, draws)
+
+    def differences(self, block: Block) -> NDArray[np.float64]:
+        """Return the others minus the chosen object, (tasks, others, features)."""
+        x = self.layout.features(block)
+        return np.ascontiguousarray((x[:, 1:] - x[:, :1]).transpose(2, 1, 0))
 
 
 def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[Values, Values]:
@@ -49,14 +48,15 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
     logs = np.zeros(data.layout.n_tasks, dtype=dtype)
     scores = np.zeros((len(logs), n_means + len(deviations)), dtype=dtype)
     weights = np.exp(data.draws.log_weights)
-    for block, x in zip(data.layout.blocks, data.differences, strict=True):
+    for number, block in enumerate(data.layout.blocks):
         if block.size == 1:
             continue
         tasks = slice(block.first_task, block.first_task + block.n_tasks)
-        points = data.draws.sets(block.first_task, block.n_tasks)
+        points = data.draws.sets(number, tasks)
+        x = data.differences(block)
         x_random = x[:, :, data.random]
         factors = np.concatenate([x_random * deviations, (x @ means)[:, :, None]], axis=2)
-        utilities = factors @ points
+        utilities = _product(factors, points)
         top = _shift(utilities)
         np.exp(utilities, out=utilities)
         totals = utilities.sum(axis=1)
@@ -67,10 +67,19 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
         logs[tasks] = (np.log(sums) - base)[:, 0]
         shares /= sums * totals
         utilities *= shares[:, None]
-        moments = utilities @ points.swapaxes(1, 2)
+        moments = _product(utilities, points.swapaxes(1, 2))
         scores[tasks, :n_means] = -(moments[:, :, -1:] * x).sum(axis=1)
         scores[tasks, n_means:] = -(moments[:, :, :-1] * x_random).sum(axis=1)
     return logs, scores
+
+
+def _product(left: Values, right: Values) -> Values:
+    """Return the product of stacks of matrices; with a single one on the right, all at once."""
+    if len(right) > 1:
+        stacked: Values = left @ right
+        return stacked
+    product: Values = left.reshape(-1, left.shape[2]) @ right[0]
+    return product.reshape(*left.shape[:2], -1)
 
 
 def _shift(utilities: Values) -> NDArray[np.float64]:

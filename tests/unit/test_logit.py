@@ -330,9 +330,12 @@ def test_halton_draws_are_radical_inverses():
     np.testing.assert_allclose(draws.points[0, :, 0], [ndtri(binary), ndtri(ternary), 1])
 
 
-def test_tasks_take_turns_when_draws_are_many(monkeypatch):
-    monkeypatch.setattr("cschoice.learners.draws._POOL_VALUES", 3 * 8)
-    draws = make_draws("sobol", n_tasks=10, n_random=1, n_draws=8, seed=0)
+def test_tasks_share_draws_when_they_are_many(monkeypatch):
+    tasks = ragged(200)
+    expected = fitted("mixed-sobol", tasks)
+    monkeypatch.setattr("cschoice.learners.draws._POOL_VALUES", 3 * 4 * 64)
+    draws = make_draws("sobol", n_tasks=200, n_random=4, n_draws=64, seed=0)
     assert len(draws.points) == 3
-    np.testing.assert_array_equal(draws.sets(2, 2), draws.points[[2, 0]])
-    np.testing.assert_array_equal(draws.sets(4, 2), draws.points[1:3])
+    np.testing.assert_array_equal(draws.sets(4, slice(0, 9)), draws.points[1:2])
+    learner = fitted("mixed-sobol", tasks)
+    assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=2)
