@@ -339,3 +339,28 @@ def test_tasks_share_draws_when_they_are_many(monkeypatch):
     np.testing.assert_array_equal(draws.sets(4, slice(0, 9)), draws.points[1:2])
     learner = fitted("mixed-sobol", tasks)
     assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=2)
+
+
+def test_many_random_coefficients_share_one_set_of_draws(monkeypatch):
+    tasks = ragged(300)
+    expected = fitted("mixed-sobol", tasks, n_draws=256)
+    monkeypatch.setattr("cschoice.learners.mixed._MATRIX_PARAMETERS", 7)
+    learner = fitted("mixed-sobol", tasks, n_draws=256)
+    assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=1)
+    data, at = learner._data(tasks), learner._parameters()
+    by_differences = differences(lambda p: learner._loss(data, p)[0], at)
+    np.testing.assert_allclose(learner._loss(data, at)[1], by_differences, rtol=1e-5, atol=1e-5)
+    log_likelihood = np.log(learner.probabilities(tasks)[tasks.chosen]).sum()
+    assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=1e-3)
+
+
+def test_runs_of_blocks_add_up(monkeypatch):
+    tasks = ragged(300, shared=True)
+    expected = fitted("mixed-discrete", tasks)
+    data, at = expected._data(tasks), expected._parameters()
+    whole = expected._loss(data, at)
+    monkeypatch.setattr("cschoice.learners.layout._VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("cschoice.learners.layout._BLOCK_ENTRIES", 10)
+    parts = expected._loss(expected._data(tasks), at)
+    assert parts[0] == pytest.approx(whole[0])
+    np.testing.assert_allclose(parts[1], whole[1], atol=1e-8)
