@@ -89,7 +89,7 @@ class NestedFormula(LogitLearner):
         data: NestedObjects,
         start: dict[str, Vector],
         scales: Vector,
-        accuracy: float = 1e-14,
+        **options: Any,
     ) -> None:
         """Fit from the given start; ``scales`` is the rough curvature of all but coefficients."""
         layout = data.layout
@@ -106,9 +106,7 @@ class NestedFormula(LogitLearner):
             for _ in range(value.size)
         ]
         first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
-        found = minimize(
-            self._penalized(data, weights), first, curvature, bounds=bounds, accuracy=accuracy
-        )
+        found = minimize(self._penalized(data, weights), first, curvature, bounds=bounds, **options)
         self._take(found, -float(self._loss(data, found)[0]))
 
     def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:
