@@ -21,7 +21,7 @@ from cschoice.learners.layout import TaskLayout, Values
 from cschoice.tasks import ChoiceTasks
 
 Vector = NDArray[np.float64]
-Bounds = list[tuple[float | None, float | None]]
+Bounds = tuple[Vector, Vector]  # infinite where there is none
 Objective = Callable[[Vector], tuple[float, Vector]]
 
 _SMALL_STEP = 1e-30  # of the complex step: no difference is formed, so it can be this small
@@ -170,22 +170,20 @@ def minimize(
         value, gradient = objective(outer(inner))
         return value, factor * gradient if factor.ndim == 1 else factor.T @ gradient
 
+    low, high = bounds if bounds is not None else (-np.inf, np.inf)
     scale = factor if factor.ndim == 1 else np.diag(factor)
-    inner_bounds = bounds and [
-        (None if low is None else (low - at) / by, None if high is None else (high - at) / by)
-        for (low, high), at, by in zip(bounds, start, scale, strict=True)
-    ]
-    options = {"maxiter": max_steps, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40}
     found = scipy_minimize(
-        rounded, np.zeros_like(start), jac=True, bounds=inner_bounds,
-        method="L-BFGS-B", options=options,
+        rounded,
+        np.zeros_like(start),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=np.stack([(low - start) / scale, (high - start) / scale], axis=1),
+        options={
+            "maxiter": max_steps, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40
+        },
     )  # fmt: skip
-    best = outer(np.asarray(found.x))
-    if bounds is None:
-        return best
-    # Undo the rounding of the change of coordinates at the bounds.
-    low = [-np.inf if pair[0] is None else pair[0] for pair in bounds]
-    return np.clip(best, low, [np.inf if pair[1] is None else pair[1] for pair in bounds])
+    # At a bound the change of coordinates may have rounded to the other side.
+    return np.clip(outer(np.asarray(found.x)), low, high)
 
 
 def complex_hessian(gradient: Callable[[Values], Values], at: Vector) -> NDArray[np.float64]:

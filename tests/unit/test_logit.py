@@ -314,7 +314,7 @@ def test_minimize_respects_bounds():
     def objective(x):
         return float(((x - 2) ** 2).sum()), 2 * (x - 2)
 
-    bounds = [(None, None), (0.0, 1.0)]
+    bounds = (np.array([-np.inf, 0.0]), np.array([np.inf, 1.0]))
     for information in (np.ones(2), np.diag([2.0, 2.0])):
         found = minimize(objective, np.array([0.0, 0.5]), information, bounds=bounds)
         np.testing.assert_allclose(found, [2, 1], atol=1e-4)
