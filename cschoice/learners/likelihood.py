@@ -24,6 +24,7 @@ Vector = NDArray[np.float64]
 Bounds = tuple[Vector, Vector]  # infinite where there is none
 Objective = Callable[[Vector], tuple[float, Vector]]
 
+_SCALARS = ("log_likelihood_", "seed_")  # saved as arrays, restored as numbers
 _SMALL_STEP = 1e-30  # of the complex step: no difference is formed, so it can be this small
 
 
@@ -108,7 +109,7 @@ class LogitLearner(Learner):
 
     def _set_state(self, arrays: Arrays) -> None:
         for name, value in arrays.items():
-            setattr(self, name, value.item() if value.ndim == 0 else value)
+            setattr(self, name, value.item() if name in _SCALARS else value)
 
 
 def newton(
