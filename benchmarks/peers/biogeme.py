@@ -30,7 +30,7 @@ def _estimate(frame: pd.DataFrame, log_probability: Any, **options: Any) -> floa
                 **options,
             )  # fmt: skip
             model.model_name = "model"
-            results = model.estimate()
+            results = model.quick_estimate()  # without standard errors
         finally:
             os.chdir(here)
     return float(results.final_log_likelihood)
@@ -86,7 +86,7 @@ def mixed(x: NDArray[Any], y: NDArray[Any], n_draws: int) -> float:
 
     means, deviations = _betas(x), _betas(x, "s", 0.5)
     coefficients = [
-        mean + deviation * Draws(f"z{k}", f"NORMAL_HALTON{(2, 3, 5)[k % 3]}")
+        mean + deviation * Draws(f"z{k}", "NORMAL_MLHS")  # it has Halton draws for three
         for k, (mean, deviation) in enumerate(zip(means, deviations, strict=True))
     ]
     probability = logit(_utilities(x, coefficients), None, Variable("choice"))

@@ -64,7 +64,7 @@ class RandomUtility(Learner):
         return {"seed_": np.array(self.seed_)}
 
     def _set_state(self, arrays: Arrays) -> None:
-        self.seed_ = int(arrays["seed_"])
+        self.seed_ = arrays["seed_"].item()
 
 
 def _hashed(table: NDArray[np.float32], keys: Hashes) -> Hashes:

@@ -14,35 +14,35 @@ from cschoice.errors import InvalidParameter
 
 _DROPPED = 100  # first points of a Halton sequence: they are correlated across dimensions
 _REACH = 8.0  # standard deviations; all but 1e-15 of the normal distribution
-_POOL_VALUES = 8_000_000  # normal numbers that are kept; beyond, tasks take turns
+_POOL_VALUES = 8_000_000  # normal numbers that are kept; beyond, tasks share them
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Sets of standard normal points; task n is integrated with set n modulo their number."""
+    """Sets of standard normal points, one for each task or, if those are too many, for a few."""
 
     points: NDArray[np.float64]  # (n_sets, n_random + 1, n_draws), the last row constant one
     log_weights: NDArray[np.float64]  # (n_draws,)
+    own: bool  # whether each task has its own set
 
-    def sets(self, first: int, n_tasks: int) -> NDArray[np.float64]:
-        """Return the points of consecutive tasks; a single set is not repeated."""
-        n_sets = len(self.points)
-        if n_sets == 1:
-            return self.points
-        start = first % n_sets
-        if start + n_tasks <= n_sets:
-            return self.points[start : start + n_tasks]
-        return self.points[(first + np.arange(n_tasks)) % n_sets]
+    def sets(self, number: int, tasks: slice) -> NDArray[np.float64]:
+        """Return the sets of some tasks, or the one they share; ``number`` is that of the block.
+
+        Sharing by blocks costs little accuracy and makes one large product of many small ones.
+        """
+        first = number % len(self.points)
+        return self.points[tasks] if self.own else self.points[first : first + 1]
 
     def fewer(self, n_draws: int) -> Draws:
         """Return the first draws of each set, equally weighted."""
-        return Draws(self.points[:, :, :n_draws], np.full(n_draws, -np.log(n_draws)))
+        return Draws(self.points[:, :, :n_draws], np.full(n_draws, -np.log(n_draws)), self.own)
 
     def mirrored(self, signs: NDArray[np.float64]) -> Draws:
         """Return the draws with the given sign in each dimension."""
         if (signs > 0).all():
             return self
-        return Draws(self.points * np.append(signs, 1.0)[:, None], self.log_weights)
+        points = self.points * np.append(signs, 1.0)[:, None]
+        return Draws(points, self.log_weights, self.own)
 
 
 def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int) -> Draws:
@@ -63,7 +63,7 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
         nodes = np.linspace(-_REACH, _REACH, n_draws) if n_draws > 1 else np.zeros(1)
         log_weights = -(nodes**2) / 2
         log_weights -= np.log(np.exp(log_weights).sum())
-        return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights)
+        return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights, own=False)
     if method not in _SEQUENCES:
         allowed = "sobol, halton or quadrature"
         raise InvalidParameter(f"integration must be {allowed}, got {method!r}")
@@ -72,7 +72,7 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
     rows = _SEQUENCES[method](n_sets * n_draws, n_random, seed)
     for dimension, row in enumerate(rows):
         points[:, dimension] = ndtri(row).reshape(n_sets, n_draws)
-    return Draws(points, np.full(n_draws, -np.log(n_draws)))
+    return Draws(points, np.full(n_draws, -np.log(n_draws)), own=n_sets >= n_tasks)
 
 
 def _sobol(n_points: int, n_dimensions: int, seed: int) -> Iterator[NDArray[np.float64]]:

@@ -8,7 +8,7 @@ know that tasks are ragged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from cschoice.tasks import ChoiceTasks, Kind
 Values = NDArray[Any]  # float64, or complex128 where a derivative is taken by a complex step
 
 _BLOCK_ENTRIES = 16_384
+_VALUES_AT_ONCE = 2_000_000  # of linear functions, of runs of blocks
 _CONVERTED_AT_ONCE = 1_000_000  # features, from single to double precision
 
 
@@ -32,9 +33,9 @@ class Block:
     n_tasks: int
     first_task: int  # position of the first task in the order of the layout
 
-    def view(self, values: Values) -> Values:
-        """See the last axis, one value per entry, as (size, n_tasks)."""
-        part = values[..., self.entries]
+    def view(self, values: Values, start: int = 0) -> Values:
+        """See the last axis, one value per entry from ``start`` on, as (size, n_tasks)."""
+        part = values[..., self.entries.start - start : self.entries.stop - start]
         return part.reshape(*values.shape[:-1], self.size, self.n_tasks)
 
 
@@ -103,10 +104,46 @@ class TaskLayout:
         columns: NDArray[np.float64] = self._columns[:, self._items[block.entries]]
         return columns.reshape(-1, block.size, block.n_tasks)
 
-    def blocks_with(self, values: Values) -> Iterator[tuple[Block, Values]]:
-        """Yield every block with its part of the values, a view."""
+    def pull_through(self, weights: Values, turn: Callable[[Values], None]) -> Values:
+        """Return ``pull`` of what ``turn`` makes of ``values``, without ever holding all of it.
+
+        ``turn`` gets the values of a block, (..., size, n_tasks), and replaces them by
+        residuals in place.
+        """
+        width = self._columns.shape[1]
+        pulled = np.zeros_like(weights)
+        sums = np.zeros((*weights.shape[:-1], width * (self._items is not None)), weights.dtype)
+        for run, values, views in self.value_runs(weights):
+            for view in views:
+                turn(view)
+            if self._items is None:
+                pulled += values @ self._columns[:, run].T
+            else:
+                sums += _gather(values, self._items[run], width)
+        return pulled if self._items is None else sums @ self._columns.T
+
+    def value_runs(self, weights: Values) -> Iterator[tuple[slice, Values, list[Values]]]:
+        """Yield runs of entries with their values, and those as views of blocks."""
+        by_item = None if self._items is None else weights @ self._columns
+        n_functions = max(1, int(np.prod(weights.shape[:-1])))
+        for blocks in self._runs(_VALUES_AT_ONCE // n_functions):
+            run = slice(blocks[0].entries.start, blocks[-1].entries.stop)
+            if by_item is None or self._items is None:
+                values = weights @ self._columns[:, run]
+            else:
+                values = by_item[..., self._items[run]]
+            yield run, values, [block.view(values, run.start) for block in blocks]
+
+    def _runs(self, n_entries: int) -> Iterator[list[Block]]:
+        """Yield consecutive blocks of about so many entries."""
+        run: list[Block] = []
         for block in self.blocks:
-            yield block, block.view(values)
+            run.append(block)
+            if block.entries.stop - run[0].entries.start >= n_entries:
+                yield run
+                run = []
+        if run:
+            yield run
 
     def restore(self, values: Values) -> Values:
         """Return values, one per place in the layout, in the order of the entries."""

@@ -21,9 +21,10 @@ from cschoice.learners.layout import TaskLayout, Values
 from cschoice.tasks import ChoiceTasks
 
 Vector = NDArray[np.float64]
-Bounds = list[tuple[float | None, float | None]]
+Bounds = tuple[Vector, Vector]  # infinite where there is none
 Objective = Callable[[Vector], tuple[float, Vector]]
 
+_SCALARS = ("log_likelihood_", "seed_")  # saved as arrays, restored as numbers
 _SMALL_STEP = 1e-30  # of the complex step: no difference is formed, so it can be this small
 
 
@@ -108,7 +109,7 @@ class LogitLearner(Learner):
 
     def _set_state(self, arrays: Arrays) -> None:
         for name, value in arrays.items():
-            setattr(self, name, value.item() if value.ndim == 0 else value)
+            setattr(self, name, value.item() if name in _SCALARS else value)
 
 
 def newton(
@@ -151,6 +152,7 @@ def minimize(
     bounds: Bounds | None = None,
     tolerance: float = 1e-4,
     accuracy: float = 1e-14,
+    max_steps: int = 1000,
 ) -> Vector:
     """Minimize a smooth function by L-BFGS in coordinates where it is round.
 
@@ -169,22 +171,20 @@ def minimize(
         value, gradient = objective(outer(inner))
         return value, factor * gradient if factor.ndim == 1 else factor.T @ gradient
 
+    low, high = bounds if bounds is not None else (-np.inf, np.inf)
     scale = factor if factor.ndim == 1 else np.diag(factor)
-    inner_bounds = bounds and [
-        (None if low is None else (low - at) / by, None if high is None else (high - at) / by)
-        for (low, high), at, by in zip(bounds, start, scale, strict=True)
-    ]
-    options = {"maxiter": 1000, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40}
     found = scipy_minimize(
-        rounded, np.zeros_like(start), jac=True, bounds=inner_bounds,
-        method="L-BFGS-B", options=options,
+        rounded,
+        np.zeros_like(start),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=np.stack([(low - start) / scale, (high - start) / scale], axis=1),
+        options={
+            "maxiter": max_steps, "maxcor": 30, "ftol": accuracy, "gtol": tolerance, "maxls": 40
+        },
     )  # fmt: skip
-    best = outer(np.asarray(found.x))
-    if bounds is None:
-        return best
-    # Undo the rounding of the change of coordinates at the bounds.
-    low = [-np.inf if pair[0] is None else pair[0] for pair in bounds]
-    return np.clip(best, low, [np.inf if pair[1] is None else pair[1] for pair in bounds])
+    # At a bound the change of coordinates may have rounded to the other side.
+    return np.clip(outer(np.asarray(found.x)), low, high)
 
 
 def complex_hessian(gradient: Callable[[Values], Values], at: Vector) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from cschoice.learners.mixing import (
     discrete_loss,
     normal_log_probabilities,
     normal_scores,
+    shared_normal_loss,
 )
 from cschoice.learners.mnl import fit_linear
 from cschoice.seeding import seed_for
@@ -26,6 +27,7 @@ from cschoice.space import Dimension, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
 _COARSE = 8  # one draw in so many finds the place from which all draws start
+_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step; mixtures of logits have flat valleys
 _MATRIX_PARAMETERS = 512  # beyond, a matrix of curvature costs more than the steps it saves
 
 
@@ -85,43 +87,52 @@ class MixedLogit(LogitLearner):
 
     def _fit_normal(self, data: Simulation, linear: Vector, weights: Vector) -> Vector:
         """Search with few draws first: the maximum of all draws is near that of some."""
-        deviation = data.layout.moments()[1][data.random]
-        found = np.append(linear, 0.5 / deviation)
+        deviation = data.layout.moments()[1]
+        spread = 1 / (deviation[data.random] * np.sqrt(len(data.random)))
+        found = np.append(linear, spread)
+        if len(found) > _MATRIX_PARAMETERS:
+            rough = data.layout.n_tasks / 4 * np.append(deviation, deviation[data.random]) ** 2
+            objective = self._penalized(data, weights)
+            return minimize(objective, found, rough + weights, accuracy=_ACCURACY, max_steps=_STEPS)
         n_draws = data.draws.points.shape[2]
         stages = [(data, 1e-4)]
         if self.integration != "quadrature" and n_draws >= 8 * _COARSE:
             few = data.draws.fewer(n_draws // _COARSE)
-            stages.insert(0, (Simulation(data.layout, data.differences, data.random, few), 0.1))
+            stages.insert(0, (Simulation(data.layout, data.random, few), 0.1))
         for stage, tolerance in stages:
             # The sign of a deviation means nothing, but with few draws may come out negative.
             found[len(linear) :] = np.abs(found[len(linear) :])
-            curvature = self._curvature(stages[0][0], found) + (
-                np.diag(weights) if len(found) <= _MATRIX_PARAMETERS else weights
-            )
+            parts = self._split(found)
+            scores = normal_scores(stages[0][0], *parts.values())[1]
+            curvature = scores.T @ scores + np.diag(weights)
             objective = self._penalized(stage, weights)
             found = minimize(objective, found, curvature, tolerance=tolerance)
         return found
 
-    def _curvature(self, data: Simulation, parameters: Vector) -> NDArray[np.float64]:
-        """Return the sum of squared scores, which approximates the Hessian."""
-        parts = self._split(parameters)
-        _, scores = normal_scores(data, parts["coefficients_"], parts["deviations_"])
-        if len(parameters) > _MATRIX_PARAMETERS:
-            return np.asarray((scores**2).sum(axis=0))
-        return np.asarray(scores.T @ scores)
-
     def _fit_discrete(self, layout: TaskLayout, linear: Vector, weights: Vector) -> Vector:
         rng = np.random.default_rng(self.seed_)
         deviation = layout.moments()[1]
-        start = linear + rng.normal(size=(self.n_components, len(linear))) / deviation
-        curvature = layout.n_tasks / self.n_components * np.tile(deviation**2, self.n_components)
-        return minimize(self._penalized(layout, weights), start.ravel(), curvature / 4 + weights)
+        noise = rng.normal(size=(self.n_components, len(linear))) / np.sqrt(len(linear))
+        start = np.ravel(linear + 2 * noise / deviation)
+        curvature = np.tile(
+            layout.n_tasks / self.n_components / 4 * deviation**2, self.n_components
+        )
+        return minimize(
+            self._penalized(layout, weights),
+            start,
+            curvature + weights,
+            accuracy=_ACCURACY,
+            max_steps=_STEPS,
+        )
 
     def _loss(self, data: Any, parameters: Values) -> tuple[Any, Values]:
         parts = self._split(parameters)
         if not isinstance(data, Simulation):
-            loss, gradient = discrete_loss(data, parts["coefficients_"])
+            loss, gradient = discrete_loss(data, parts["coefficients_"], self._log_shares())
             return loss, gradient.ravel()
+        if len(parameters) > _MATRIX_PARAMETERS:
+            loss, *gradients = shared_normal_loss(data, *parts.values())
+            return loss, np.concatenate(gradients)
         logs, scores = normal_scores(data, parts["coefficients_"], parts["deviations_"])
         return -logs.sum(), -scores.sum(axis=0)
 
@@ -129,7 +140,7 @@ class MixedLogit(LogitLearner):
         layout = TaskLayout(tasks)
         values: Values
         if self.mixing == "discrete":
-            values = discrete_log_probabilities(layout, self.coefficients_)
+            values = discrete_log_probabilities(layout, self.coefficients_, self._log_shares())
         else:
             # One set of draws for all tasks: what a task gets must not depend on the others.
             draws = self._draws(1)
@@ -142,7 +153,12 @@ class MixedLogit(LogitLearner):
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> Simulation | TaskLayout:
         if self.mixing == "discrete" or not learning:
             return TaskLayout(tasks, chosen_first=learning)
-        return Simulation.of(tasks, self._random(), self._draws(len(tasks)))
+        n_parameters = self.n_features_in_ + len(self._random())
+        n_sets = len(tasks) if n_parameters <= _MATRIX_PARAMETERS else 1
+        return Simulation.of(tasks, self._random(), self._draws(n_sets))
+
+    def _log_shares(self) -> Vector:
+        return np.full(self.n_components, -np.log(self.n_components))
 
     def _draws(self, n_tasks: int) -> Draws:
         draws = make_draws(self.integration, n_tasks, len(self._random()), self.n_draws, self.seed_)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.learners.draws import Draws
-from cschoice.learners.layout import TaskLayout, Values
+from cschoice.learners.layout import Block, TaskLayout, Values
 from cschoice.learners.likelihood import log_softmax, log_sum
 from cschoice.tasks import ChoiceTasks
 
@@ -19,23 +19,22 @@ _SAFE_EXPONENT = 600.0  # no sum of exponentials up to here overflows
 
 @dataclass(frozen=True)
 class Simulation:
-    """What the likelihood with normal coefficients needs: objects, and draws for each task."""
+    """What the likelihood with normal coefficients needs: objects, and draws for the tasks."""
 
     layout: TaskLayout
-    differences: list[NDArray[np.float64]]  # per block (tasks, others, features): x − x_chosen
     random: NDArray[np.int64]  # the features with random coefficients
     draws: Draws
 
     @classmethod
     def of(cls, tasks: ChoiceTasks, random: NDArray[np.int64], draws: Draws) -> Simulation:
-        """Prepare the tasks: only differences from the chosen object matter."""
-        n_draws = draws.points.shape[2]
-        layout = TaskLayout(tasks, chosen_first=True, block_entries=_BLOCK_VALUES // n_draws)
-        differences = []
-        for block in layout.blocks:
-            x = layout.features(block)
-            differences.append(np.ascontiguousarray((x[:, 1:] - x[:, :1]).transpose(2, 1, 0)))
-        return cls(layout, differences, random, draws)
+        """Lay the tasks out in blocks that leave room for one value per draw."""
+        size = _BLOCK_VALUES // draws.points.shape[2]
+        return cls(TaskLayout(tasks, chosen_first=True, block_entries=size), random, draws)
+
+    def differences(self, block: Block) -> NDArray[np.float64]:
+        """Return the others minus the chosen object, (tasks, others, features)."""
+        x = self.layout.features(block)
+        return np.ascontiguousarray((x[:, 1:] - x[:, :1]).transpose(2, 1, 0))
 
 
 def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[Values, Values]:
@@ -49,14 +48,15 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
     logs = np.zeros(data.layout.n_tasks, dtype=dtype)
     scores = np.zeros((len(logs), n_means + len(deviations)), dtype=dtype)
     weights = np.exp(data.draws.log_weights)
-    for block, x in zip(data.layout.blocks, data.differences, strict=True):
+    for number, block in enumerate(data.layout.blocks):
         if block.size == 1:
             continue
         tasks = slice(block.first_task, block.first_task + block.n_tasks)
-        points = data.draws.sets(block.first_task, block.n_tasks)
+        points = data.draws.sets(number, tasks)
+        x = data.differences(block)
         x_random = x[:, :, data.random]
         factors = np.concatenate([x_random * deviations, (x @ means)[:, :, None]], axis=2)
-        utilities = factors @ points
+        utilities = _product(factors, points)
         top = _shift(utilities)
         np.exp(utilities, out=utilities)
         totals = utilities.sum(axis=1)
@@ -67,10 +67,19 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
         logs[tasks] = (np.log(sums) - base)[:, 0]
         shares /= sums * totals
         utilities *= shares[:, None]
-        moments = utilities @ points.swapaxes(1, 2)
+        moments = _product(utilities, points.swapaxes(1, 2))
         scores[tasks, :n_means] = -(moments[:, :, -1:] * x).sum(axis=1)
         scores[tasks, n_means:] = -(moments[:, :, :-1] * x_random).sum(axis=1)
     return logs, scores
+
+
+def _product(left: Values, right: Values) -> Values:
+    """Return the product of stacks of matrices; with a single one on the right, all at once."""
+    if len(right) > 1:
+        stacked: Values = left @ right
+        return stacked
+    product: Values = left.reshape(-1, left.shape[2]) @ right[0]
+    return product.reshape(*left.shape[:2], -1)
 
 
 def _shift(utilities: Values) -> NDArray[np.float64]:
@@ -86,40 +95,64 @@ def _shift(utilities: Values) -> NDArray[np.float64]:
     return top
 
 
+def shared_normal_loss(
+    data: Simulation, means: Values, deviations: Values
+) -> tuple[Any, Values, Values]:
+    """Return the negative log-likelihood with one set of draws for all, and its gradients.
+
+    With draws that all tasks share, the model is a mixture of as many logit models as draws,
+    whose coefficients are tied: with many features, an order of magnitude less work.
+    """
+    points = data.draws.points[0, :-1].T
+    coefficients = _coefficients(data.random, points, means, deviations)
+    loss, by_draw = discrete_loss(data.layout, coefficients, data.draws.log_weights)
+    return loss, by_draw.sum(axis=0), (by_draw[:, data.random] * points).sum(axis=0)
+
+
+def discrete_loss(
+    layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
+) -> tuple[Any, Values]:
+    """Return the negative log-likelihood of a mixture of logit models, and its gradient."""
+    losses: list[Any] = []
+
+    def turn(utilities: Values) -> None:
+        logs = log_softmax(utilities, axis=1)
+        joint = logs[:, 0] + log_weights[:, None]
+        sums = log_sum(joint, axis=0)
+        losses.append(-sums.sum())
+        posterior = np.exp(joint - sums)
+        np.exp(logs, out=utilities)
+        utilities *= posterior[:, None]
+        utilities[:, 0] -= posterior
+
+    gradient = layout.pull_through(coefficients, turn)
+    return sum(losses), gradient
+
+
 def normal_log_probabilities(
     layout: TaskLayout, random: NDArray[np.int64], draws: Draws, means: Values, deviations: Values
 ) -> Values:
     """Return the logarithm of each object's probability, in the order of the layout."""
-    points = draws.points[0]
-    coefficients = np.repeat(means[:, None], points.shape[1], axis=1)
-    coefficients[random] += deviations[:, None] * points[:-1]
-    values = np.empty(layout.n_entries)
-    for block in layout.blocks:
-        utilities = np.tensordot(coefficients, layout.features(block), axes=(0, 0))
-        logs = log_softmax(utilities, axis=1) + draws.log_weights[:, None, None]
-        block.view(values)[:] = log_sum(logs, axis=0)
-    return values
+    points = draws.points[0, :-1].T
+    coefficients = _coefficients(random, points, means, deviations)
+    return discrete_log_probabilities(layout, coefficients, draws.log_weights)
 
 
-def discrete_loss(layout: TaskLayout, coefficients: Values) -> tuple[Any, Values]:
-    """Return the negative log-likelihood of equally probable logit models, and its gradient."""
-    values = layout.values(coefficients)
-    loss: Any = 0.0
-    for _, utilities in layout.blocks_with(values):
-        logs = log_softmax(utilities, axis=1)
-        sums = log_sum(logs[:, 0], axis=0)
-        loss -= (sums - np.log(len(coefficients))).sum()
-        posterior = np.exp(logs[:, 0] - sums)
-        np.exp(logs, out=utilities)
-        utilities *= posterior[:, None]
-        utilities[:, 0] -= posterior
-    return loss, layout.pull(values)
-
-
-def discrete_log_probabilities(layout: TaskLayout, coefficients: Values) -> Values:
+def discrete_log_probabilities(
+    layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
+) -> Values:
     """Return the logarithm of each object's probability, in the order of the layout."""
-    values = layout.values(coefficients)
-    for _, utilities in layout.blocks_with(values):
-        utilities[0] = log_sum(log_softmax(utilities, axis=1), axis=0)
-    mean: Values = values[0] - np.log(len(coefficients))
-    return mean
+    results = np.empty(layout.n_entries)
+    for run, _, views in layout.value_runs(coefficients):
+        logs = [log_softmax(view, axis=1) + log_weights[:, None, None] for view in views]
+        results[run] = np.concatenate([log_sum(part, axis=0).ravel() for part in logs])
+    return results
+
+
+def _coefficients(
+    random: NDArray[np.int64], points: Values, means: Values, deviations: Values
+) -> Values:
+    """Return the coefficients of each draw, (draws, features)."""
+    coefficients = np.tile(means, (len(points), 1)).astype(np.result_type(means, deviations))
+    coefficients[:, random] += points * deviations
+    return coefficients

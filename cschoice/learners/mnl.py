@@ -96,19 +96,21 @@ def information(layout: TaskLayout, coefficients: Vector, weights: Vector) -> ND
 
 def loss_gradient(layout: TaskLayout, coefficients: Values) -> tuple[Any, Values]:
     """Return the negative log-likelihood of a linear utility and its gradient."""
-    values = layout.values(coefficients)
     if layout.kind is Kind.SUBSET:
         signs = np.where(layout.chosen, -1.0, 1.0)
-        margins = signs * values
+        margins = signs * layout.values(coefficients)
         residuals = signs / (1 + np.exp(-margins))
         return softplus(margins).sum(), layout.pull(residuals)
-    loss = 0.0
-    for _, utilities in layout.blocks_with(values):
+    losses: list[Any] = []
+
+    def turn(utilities: Values) -> None:
         logs = log_softmax(utilities)
-        loss -= logs[0].sum()
+        losses.append(-logs[0].sum())
         np.exp(logs, out=utilities)
         utilities[0] -= 1.0
-    return loss, layout.pull(values)
+
+    gradient = layout.pull_through(coefficients, turn)
+    return sum(losses), gradient
 
 
 def loss_terms(

@@ -17,7 +17,7 @@ from cschoice.learners.nests import OUTSIDE, NestedFormula, NestedObjects
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks
 
-_ACCURACY = 1e-8  # relative, of a step: the generalized model's likelihood has flat valleys
+_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step: the generalized model has flat valleys
 
 
 class NestedLogit(NestedFormula):
@@ -135,7 +135,7 @@ class GeneralizedNestedLogit(NestedFormula):
         scales = np.concatenate(
             [np.full(self.n_nests, 0.25), curved.ravel() / 20, np.full(self.n_nests - 1, 0.05)]
         )
-        self._optimize(data, start, len(tasks) * scales, accuracy=_ACCURACY)
+        self._optimize(data, start, len(tasks) * scales, accuracy=_ACCURACY, max_steps=_STEPS)
 
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
         return NestedObjects(NestedObjects.layout_of(tasks, self.n_nests, learning))

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from cschoice.errors import InvalidParameter
 from cschoice.learners.layout import TaskLayout, Values
 from cschoice.learners.likelihood import (
-    Bounds,
     LogitLearner,
     Vector,
     log_softmax,
@@ -89,7 +88,7 @@ class NestedFormula(LogitLearner):
         data: NestedObjects,
         start: dict[str, Vector],
         scales: Vector,
-        accuracy: float = 1e-14,
+        **options: Any,
     ) -> None:
         """Fit from the given start; ``scales`` is the rough curvature of all but coefficients."""
         layout = data.layout
@@ -100,14 +99,12 @@ class NestedFormula(LogitLearner):
         if linear.ndim == 2:
             curvature = np.diag(curvature)
             curvature[:n_coefficients, :n_coefficients] = linear
-        bounds: Bounds = [
-            (_SMALLEST, 1.0) if name == "dissimilarities_" else (None, None)
-            for name, value in start.items()
-            for _ in range(value.size)
-        ]
+        low, high = np.full(len(weights), -np.inf), np.full(len(weights), np.inf)
+        self._split(low)["dissimilarities_"][:] = _SMALLEST
+        self._split(high)["dissimilarities_"][:] = 1.0
         first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
         found = minimize(
-            self._penalized(data, weights), first, curvature, bounds=bounds, accuracy=accuracy
+            self._penalized(data, weights), first, curvature, bounds=(low, high), **options
         )
         self._take(found, -float(self._loss(data, found)[0]))
 

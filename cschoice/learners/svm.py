@@ -52,16 +52,17 @@ class PairwiseSVM(Learner):
             return
         if len(chosen) == 1:  # both directions of the only pair, for two classes
             chosen, others = np.repeat(chosen, 2), np.repeat(others, 2)
-        table = tasks.table.astype(np.float64, copy=False)
-        differences = table[tasks.items[chosen]] - table[tasks.items[others]]
+        differences = tasks.table[tasks.items[chosen]].astype(np.float64)
+        differences -= tasks.table[tasks.items[others]]
         signs = np.where(np.arange(len(differences)) % 2 == 0, 1, -1)
+        differences *= signs[:, None]
         machine = LinearSVC(
             C=self.C, tol=self.tol, fit_intercept=False, random_state=int(rng.integers(2**31))
         )
         with warnings.catch_warnings():
             # The tolerance is a hyperparameter: an early stop is one of its values.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(differences * signs[:, None], signs)
+            machine.fit(differences, signs)
         self.coefficients_ = machine.coef_[0]
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:

@@ -154,7 +154,9 @@ def test_state_round_trip_and_same_seed_same_result(model):
     restored.kind_, restored.n_features_in_ = learner.kind_, learner.n_features_in_
     state = learner._state()
     assert all(isinstance(value, np.ndarray) for value in state.values())
-    restored._set_state(state)
+    # Writers of files may turn numbers into arrays of one element.
+    restored._set_state({name: np.atleast_1d(value) for name, value in state.items()})
+    assert isinstance(restored.log_likelihood_, float)
     for other in (again, restored):
         np.testing.assert_array_equal(other.utilities(tasks), learner.utilities(tasks))
         assert other.log_likelihood_ == learner.log_likelihood_
@@ -314,7 +316,7 @@ def test_minimize_respects_bounds():
     def objective(x):
         return float(((x - 2) ** 2).sum()), 2 * (x - 2)
 
-    bounds = [(None, None), (0.0, 1.0)]
+    bounds = (np.array([-np.inf, 0.0]), np.array([np.inf, 1.0]))
     for information in (np.ones(2), np.diag([2.0, 2.0])):
         found = minimize(objective, np.array([0.0, 0.5]), information, bounds=bounds)
         np.testing.assert_allclose(found, [2, 1], atol=1e-4)
@@ -330,9 +332,37 @@ def test_halton_draws_are_radical_inverses():
     np.testing.assert_allclose(draws.points[0, :, 0], [ndtri(binary), ndtri(ternary), 1])
 
 
-def test_tasks_take_turns_when_draws_are_many(monkeypatch):
-    monkeypatch.setattr("cschoice.learners.draws._POOL_VALUES", 3 * 8)
-    draws = make_draws("sobol", n_tasks=10, n_random=1, n_draws=8, seed=0)
+def test_tasks_share_draws_when_they_are_many(monkeypatch):
+    tasks = ragged(200)
+    expected = fitted("mixed-sobol", tasks)
+    monkeypatch.setattr("cschoice.learners.draws._POOL_VALUES", 3 * 4 * 64)
+    draws = make_draws("sobol", n_tasks=200, n_random=4, n_draws=64, seed=0)
     assert len(draws.points) == 3
-    np.testing.assert_array_equal(draws.sets(2, 2), draws.points[[2, 0]])
-    np.testing.assert_array_equal(draws.sets(4, 2), draws.points[1:3])
+    np.testing.assert_array_equal(draws.sets(4, slice(0, 9)), draws.points[1:2])
+    learner = fitted("mixed-sobol", tasks)
+    assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=2)
+
+
+def test_many_random_coefficients_share_one_set_of_draws(monkeypatch):
+    tasks = ragged(300)
+    expected = fitted("mixed-sobol", tasks, n_draws=256)
+    monkeypatch.setattr("cschoice.learners.mixed._MATRIX_PARAMETERS", 7)
+    learner = fitted("mixed-sobol", tasks, n_draws=256)
+    assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=1)
+    data, at = learner._data(tasks), learner._parameters()
+    by_differences = differences(lambda p: learner._loss(data, p)[0], at)
+    np.testing.assert_allclose(learner._loss(data, at)[1], by_differences, rtol=1e-5, atol=1e-5)
+    log_likelihood = np.log(learner.probabilities(tasks)[tasks.chosen]).sum()
+    assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=1e-3)
+
+
+def test_runs_of_blocks_add_up(monkeypatch):
+    tasks = ragged(300, shared=True)
+    expected = fitted("mixed-discrete", tasks)
+    data, at = expected._data(tasks), expected._parameters()
+    whole = expected._loss(data, at)
+    monkeypatch.setattr("cschoice.learners.layout._VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("cschoice.learners.layout._BLOCK_ENTRIES", 10)
+    parts = expected._loss(expected._data(tasks), at)
+    assert parts[0] == pytest.approx(whole[0])
+    np.testing.assert_allclose(parts[1], whole[1], atol=1e-8)

@@ -1,0 +1,154 @@
+"""``run``, ``status``, ``collect`` and ``report`` as a user types them; cheap learners."""
+
+import json
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from cschoice.learners import LEARNERS
+from cschoice.learners.saving import load
+from cschoice.tasks import ChoiceTasks, Kind
+
+CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (command,) = entry_points(group="console_scripts", name="cschoice")
+    app = command.load()
+
+    def invoke(line, code=0):
+        result = CliRunner().invoke(app, line.split())
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+def test_a_run_ends_with_tables_and_the_next_command(run):
+    result = run(f"run {CHEAP}")
+    assert result.stdout == (
+        "4 of 4 jobs done, 0 skipped, 0 failed: results/tables. "
+        "Next: cschoice report --profile smoke\n"
+    )
+    assert result.stderr.count("✓ done    medoid/") == 4
+    folds = pd.read_parquet("results/tables/folds.parquet")
+    assert folds["state"].tolist() == ["done"] * 4
+    metrics = pd.read_parquet("results/tables/metrics.parquet")
+    assert set(metrics["metric"]) == {"accuracy", "top-3", "top-5", "normalized-accuracy"}
+    trials = pd.read_parquet("results/tables/trials.parquet")
+    assert trials.groupby("learner").size().to_dict() == {"mnl": 4}  # nothing to tune in random
+    again = run(f"run {CHEAP}")
+    assert "✓" not in again.stderr
+    assert "4 of 4 jobs done" in again.stdout
+
+
+def test_the_fitted_model_is_kept_and_predictions_on_request(run):
+    run(f"run {CHEAP} --folds 1 --keep-predictions")
+    folder = Path("results/runs/smoke/study/medoid/mnl/fold-0")
+    predictions = pd.read_parquet(folder / "predictions.parquet")
+    assert list(predictions.columns) == ["task", "chosen", "utility"]
+    learner = load(folder / "model")
+    tasks = ChoiceTasks.from_dense([[[0.0] * 5, [1.0] * 5]], [0], Kind.SINGLETON)
+    assert learner.utilities(tasks).shape == (2,)
+
+
+def test_status_follows_the_files(run):
+    states = json.loads(run("status --profile smoke --dataset medoid --json").stdout)
+    assert {row["state"] for row in states} == {"to do"}
+    run(f"run {CHEAP}")
+    shown = run("status --profile smoke --dataset medoid").stdout
+    assert "medoid    mnl" in shown
+    states = json.loads(run("status --profile smoke --dataset medoid --json").stdout)
+    done = {row["learner"] for row in states if row["state"] == "done"}
+    assert done == {"mnl", "random"}
+    states = json.loads(run(f"status {CHEAP.split(' --ex')[0]} --trials 3 --json").stdout)
+    assert {row["state"] for row in states} == {"stale", "done"}  # random has no trials to change
+
+
+def test_changed_configurations_are_never_mixed(run):
+    run(f"run {CHEAP}")
+    run(f"run {CHEAP} --trials 3 --learner mnl")
+    folds = pd.read_parquet("results/tables/folds.parquet")
+    assert folds.loc[folds["learner"] == "mnl", "n_trials"].tolist() == [3, 3]
+    result = run("collect")
+    assert "left out" in result.stderr
+    assert len(pd.read_parquet("results/tables/folds.parquet")) == 2
+
+
+def test_a_dry_run_estimates_and_writes_nothing(run):
+    result = run(f"run {CHEAP} --dry-run")
+    assert "4 jobs to run, 0 done; about" in result.stdout
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("run --learner fetaa", "did you mean 'feta'"),
+        ("run --dataset nothing", "unknown dataset 'nothing'"),
+        ("run --profile labtop", "did you mean 'laptop'"),
+        ("run --experiment stduy", "did you mean 'study'"),
+        ("run --config nothing.yaml", "cannot read nothing.yaml"),
+        ("run --executor slow --learner mnl", "executor must be local or inline, got 'slow'"),
+        ("run --folds 0", "got '0'"),
+        ("run --workers none", "got 'none'"),
+        ("report", "results/tables/folds.parquet is not there"),
+        ("report --format pdf", "unknown format 'pdf'"),
+        ("status --profile labtop", "did you mean 'laptop'"),
+    ],
+)
+def test_bad_input_gets_one_line_and_writes_nothing(run, line, says):
+    result = run(line, code=2)
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert says in result.stderr
+    assert list(Path().iterdir()) == []
+
+
+def test_every_problem_of_a_study_has_its_line(run):
+    Path("experiments.yaml").write_text(
+        "experiments: {study: {protocol: nested, datasets: [mediod], learners: [mnl]}}\n"
+        "profiles: {laptop: {trails: 3}}\n"
+    )
+    result = run("run", code=2)
+    assert result.stderr.count("error: experiments.yaml: ") == 1
+    Path("experiments.yaml").write_text(
+        "experiments: {study: {protocol: nested, datasets: [mediod], learners: [mnk]}}\n"
+        "profiles: {laptop: {}}\n"
+    )
+    assert run("run", code=2).stderr.count("error: experiments.yaml: ") == 2
+
+
+def test_a_parameter_no_learner_has_is_refused_before_anything_runs(run):
+    Path("experiments.yaml").write_text(
+        "experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl]}}\n"
+        "learners: {mnl: {parameters: {l3: 1}}}\nprofiles: {laptop: {}}\n"
+    )
+    assert "unknown parameter of mnl 'l3': Known: l2" in run("run", code=2).stderr
+    assert not Path("results").exists()
+
+
+def test_reports_show_ours_beside_the_papers(run):
+    run(f"run {CHEAP}")
+    shown = run("report --profile smoke").stdout
+    assert "Medoid" in shown
+    assert "0.020 ± 0.001" in shown  # the paper's MNL on Medoid
+    for name, suffix in (("latex", "tex"), ("markdown", "md"), ("csv", "csv")):
+        path = Path(run(f"report --profile smoke --format {name}").stdout.strip())
+        assert path == Path(f"results/report/results.{suffix}")
+        first = path.read_bytes()
+        run(f"report --profile smoke --format {name}")
+        assert path.read_bytes() == first
+    assert r"\textbf{\num{0." in Path("results/report/results.tex").read_text()
+    assert "no results of experiment" in run("report --profile paper", code=2).stderr
+
+
+def test_show_learners_lists_spaces(run):
+    rows = json.loads(run("show learners --json").stdout)
+    assert [row["name"] for row in rows] == list(LEARNERS)
+    assert "n_layers 1–20" in run("show learners").stdout
