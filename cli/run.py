@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -74,20 +75,28 @@ def run(
     if dry_run:
         _show_plan(remaining, store, len(jobs) - len(remaining), workers or len(_slots(device)))
         return
+    where = _executor(executor, store, device, workers, keep_predictions)
     store.open()
     if force:
         for job in remaining:
             store.forget(job)
-    where = _executor(executor, store, device, workers, keep_predictions)
     failed = _run(remaining, store, where)
     collect(store, current_jobs(study, store, folds, trials)[0])
     skipped = [job for job in jobs if store.progress(job) is Progress.SKIPPED]
     done = len(jobs) - len(skipped) - failed
     typer.echo(
         f"{done} of {len(jobs)} jobs done, {len(skipped)} skipped, {failed} failed: "
-        f"{results / 'tables'}. Next: cschoice report"
+        f"{results / 'tables'}. Next: cschoice report{_options(profile, results)}"
     )
     raise typer.Exit(1 if failed else 0)
+
+
+def _options(profile: str, results: Path) -> str:
+    """Return the options that make the next command find these results."""
+    named = {"profile": (profile, PROFILE), "results": (results, DEFAULT_RESULTS)}
+    return "".join(
+        f" --{name} {value}" for name, (value, default) in named.items() if value != default
+    )
 
 
 def _slots(device: str) -> list[object]:

@@ -42,6 +42,7 @@ def plan(study: Study, selection: Selection) -> list[Job]:
     n_trials = profile.trials if selection.trials is None else selection.trials
     frugal = Frugal(**profile.frugal.model_dump()) if profile.frugal else None
     budget = Budget(n_trials, profile.inner_splits, profile.held_out, frugal)
+    nothing_to_tune = Budget(0, profile.inner_splits, profile.held_out)
     datasets, learners = _selected(experiment, selection)
     return [
         Job(
@@ -52,7 +53,7 @@ def plan(study: Study, selection: Selection) -> list[Job]:
             learner=learner,
             fold=fold,
             seed=profile.seed,
-            budget=budget,
+            budget=budget if LEARNERS[learner].learner.search_space else nothing_to_tune,
             dataset_parameters=_dataset_parameters(study, profile, dataset),
             **_learner_settings(study, profile, learner),
             threshold_refit=profile.threshold_refit,
