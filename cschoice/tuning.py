@@ -7,6 +7,7 @@ and asked once, so that resuming equals not having stopped.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -92,13 +93,19 @@ def propose(
 
 
 def _spread(space: Mapping[str, Dimension], number: int, seed: int) -> Params:
-    """Return a point of a scrambled Halton sequence: even, and any number of them."""
-    from scipy.stats import qmc
+    """Return a point of an additive recurrence: even from the first points on, in any dimension.
 
-    sequence = qmc.Halton(len(space), scramble=True, rng=seed_for(seed, "spread"))
-    sequence.fast_forward(number)
-    (unit,) = sequence.random(1).tolist()
-    return {name: _at(space[name], u) for name, u in zip(space, unit, strict=True)}
+    The steps are powers of the generalized golden ratio, the root of x^(d+1) = x + 1; the seed
+    shifts them. (A Halton sequence would leave gaps for as long as its largest prime.)
+    """
+    ratio = 2.0
+    for _ in range(60):
+        ratio = (1 + ratio) ** (1 / (len(space) + 1))
+    shifts = random.Random(seed_for(seed, "spread"))
+    return {
+        name: _at(dimension, (shifts.random() + (number + 1) / ratio ** (k + 1)) % 1)
+        for k, (name, dimension) in enumerate(space.items())
+    }
 
 
 def _at(dimension: Dimension, u: float) -> Any:

@@ -27,12 +27,12 @@ from cschoice.records import Job, Record, State, from_json
 from cschoice.registry import load
 from cschoice.store import ResultStore
 
-EXIT_BUSY = 75  # someone else works on this job
+EXIT_BUSY = 75  # someone else works on this job, or has done it
 EXIT_UNUSABLE = 74  # the results folder cannot be written
 
 
 def work(context: Context) -> Record | None:
-    """Do a job and write its record; None if someone else is at it.
+    """Do a job and write its record; None if someone else is at it, or was faster.
 
     The one place that catches everything: whatever a job does costs only that job.
     """
@@ -42,9 +42,9 @@ def work(context: Context) -> Record | None:
     with claim(folder) as mine:
         if not mine:
             return None
-        record = store.record(job)
-        if record is not None and record.state is State.DONE:
-            return record  # another run was faster
+        before = store.record(job)
+        if before is not None and before.state is State.DONE:
+            return None
         store.begin(job)
         try:
             run: Callable[[Context], Record] = load(PROTOCOLS[job.protocol])

@@ -24,7 +24,7 @@ experiments:
     learners: [mnl, pairwise-svm, random, all-positive]
 profiles:
   quick:
-    folds: 2
+    folds: 1
     trials: 3
     inner_splits: 2
     datasets: {n_train: 200, n_test: 100}
