@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,6 @@ from cschoice.learners import make_learner
 from cschoice.losses import loss_for
 from cschoice.tasks import ChoiceTasks, Kind
 
-
 EPOCHS = 2
 ACTIVATION = "relu"
 
@@ -35,7 +35,7 @@ def dense(n_inputs: int, n_units: int, n_layers: int, n_outputs: int) -> nn.Sequ
     """Return a plain dense network."""
     widths = [n_inputs, *[n_units] * n_layers]
     layers: list[nn.Module] = []
-    for below, above in zip(widths, widths[1:], strict=False):
+    for below, above in pairwise(widths):
         layers += [nn.Linear(below, above), _activation()]
     return nn.Sequential(*layers, nn.Linear(n_units, n_outputs))
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import torch  # noqa: TID253 - only learners of this kind load this module
+import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812, TID253
+from torch.nn import functional as F  # noqa: N812
 
 from cschoice.errors import InvalidParameter
 from cschoice.registry import Registry

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-import torch  # noqa: TID253 - only learners of this kind load this module
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -111,7 +111,8 @@ class TaskTensors:
 
     def _x(self, entries: Tensor) -> Tensor:
         rows = self._table.index_select(0, self._items[entries.flatten()])
-        return rows.view(*entries.shape, -1)  # (tasks, objects, features)
+        x: Tensor = rows.unflatten(0, entries.shape)  # (tasks, objects, features)
+        return x
 
     def pieces(self, numbers: TaskNumbers, network: Network, budget: int) -> Iterator[TaskNumbers]:
         """Cut a selection into pieces of similar size whose activations fit the budget.
@@ -212,7 +213,9 @@ def _step(
     return total
 
 
-def _training_pieces(network: Any, data: TaskTensors, numbers: TaskNumbers) -> Iterator[TaskNumbers]:
+def _training_pieces(
+    network: Any, data: TaskTensors, numbers: TaskNumbers
+) -> Iterator[TaskNumbers]:
     if any(isinstance(module, MaskedBatchNorm) for module in network.modules()):
         return iter([numbers])  # its statistics are those of the whole batch
     return data.pieces(numbers, network, floats_at_once(data.device))
@@ -247,9 +250,7 @@ def predict(network: Any, tasks: ChoiceTasks) -> NDArray[np.float32]:
     return result
 
 
-def _hold_out(
-    tasks: ChoiceTasks, plan: TrainingPlan, seed: int
-) -> tuple[TaskNumbers, TaskNumbers]:
+def _hold_out(tasks: ChoiceTasks, plan: TrainingPlan, seed: int) -> tuple[TaskNumbers, TaskNumbers]:
     if plan.validation_share == 0 or len(tasks) < 2:
         return np.arange(len(tasks)), np.arange(0)
     return next(stratified_shuffle_splits(tasks, 1, plan.validation_share, seed))
@@ -257,10 +258,9 @@ def _hold_out(
 
 def _optimizer(network: nn.Module, plan: TrainingPlan) -> torch.optim.Optimizer:
     """Return the recipe's optimizer; only weights are drawn to zero, biases are not."""
-    named = list(network.named_parameters())
-    weights = [parameter for _, parameter in named if parameter.ndim > 1]
-    others = [parameter for _, parameter in named if parameter.ndim <= 1]
-    groups = [{"params": weights}, {"params": others, "weight_decay": 0.0}]
+    weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    groups: list[dict[str, Any]] = [{"params": weights}, {"params": others, "weight_decay": 0.0}]
     if plan.recipe == "paper":  # the gradient of the penalty l2 · |w|² is 2 · l2 · w
         decay = 2 * plan.l2
         return torch.optim.SGD(

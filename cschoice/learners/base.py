@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator  # noqa: TID253 - learners are loaded on demand
+from sklearn.base import BaseEstimator
 
 from cschoice.errors import InvalidTasks, NotFitted
 from cschoice.space import Dimension

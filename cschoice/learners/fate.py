@@ -54,17 +54,10 @@ class Fate(TorchLearner):
     epochs: int = 60
 
     def _build(self, n_features: int) -> nn.Module:
-        layers = self._layers()
-        encoder = SetEncoder(
-            n_features,
-            self.n_embedding,
-            n_units=self.n_set_units,
-            n_layers=self.n_set_layers,
-            **layers,
-        )
-        utility = ContextMLP(
-            n_features, self.n_embedding, n_units=self.n_units, n_layers=self.n_layers, **layers
-        )
+        set_layers = self._layers(self.n_set_units, self.n_set_layers)
+        encoder = SetEncoder(n_features, self.n_embedding, set_layers)
+        layers = self._layers(self.n_units, self.n_layers)
+        utility = ContextMLP(n_features, self.n_embedding, layers)
         return FateNet(encoder, utility, max(self.n_set_units, self.n_embedding, self.n_units))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import torch  # noqa: TID253 - learners are loaded on demand
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -15,6 +15,7 @@ from cschoice import training
 from cschoice.errors import InvalidFile, InvalidParameter
 from cschoice.learners.base import Arrays, Learner
 from cschoice.losses import loss_for
+from cschoice.nets import Layers, Normalization
 from cschoice.pairs import ACTIVATIONS
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
@@ -59,7 +60,7 @@ class Scaled(nn.Module):
         used = tasks.table[counts > 0]
         weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
         mean = weight @ used  # an item counts as often as it occurs
-        used = used - mean
+        used = (used - mean).astype(np.float32)
         largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
         used /= largest  # squares of large numbers would overflow
         deviation = largest * np.sqrt(weight @ np.square(used))
@@ -78,7 +79,8 @@ class Scaled(nn.Module):
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return the size of the largest activation of one task."""
-        return max(self.network.floats_per_task(n_objects), n_objects * len(self.mean))  # type: ignore[operator]
+        network: Any = self.network
+        return max(int(network.floats_per_task(n_objects)), n_objects * len(self.mean))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -97,7 +99,7 @@ class TorchLearner(Learner):
     recipe: training.Recipe = "modern"
     loss: str | None = None
     activation: str | None = None
-    normalization: str | None = None
+    normalization: Normalization | None = None
     drop: float = 0.1
     epochs_drop: int = 50
     validation_share: float = 0.0
@@ -105,7 +107,7 @@ class TorchLearner(Learner):
 
     network_: Scaled = field(init=False)
     log_: training.TrainingLog = field(init=False)
-    on_epoch: ClassVar[training.OnEpoch | None] = None  # set it to follow the training
+    on_epoch: training.OnEpoch | None = field(default=None, init=False)  # to follow the training
     modern_activation: ClassVar[str] = "gelu"
 
     @abstractmethod
@@ -150,8 +152,8 @@ class TorchLearner(Learner):
             return "binary-cross-entropy"
         return "hinge" if self.recipe == "paper" else "cross-entropy"
 
-    def _layers(self) -> dict[str, Any]:
-        """Return activation and normalization as the blocks in ``nets`` take them.
+    def _layers(self, n_units: int, n_layers: int) -> Layers:
+        """Return hidden layers with the activation and normalization of the parameters.
 
         ``paper``: SELU, or ReLU and then batch normalization with it.
         """
@@ -160,10 +162,12 @@ class TorchLearner(Learner):
         if activation not in ACTIVATIONS:
             allowed = ", ".join(ACTIVATIONS)
             raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
-        normalization = self.normalization or ("batch" if paper and activation == "relu" else "none")
+        normalization = self.normalization
+        if normalization is None:
+            normalization = "batch" if paper and activation == "relu" else "none"
         if normalization not in ("none", "batch"):
             raise InvalidParameter(f"normalization must be none or batch, got {normalization!r}")
-        return {"activation": activation, "normalization": normalization}
+        return Layers(n_units, n_layers, activation, normalization)
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         return training.predict(self.network_, tasks)

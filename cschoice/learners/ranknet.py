@@ -46,8 +46,8 @@ class RankNet(TorchLearner):
     n_units: int = 64
 
     def _build(self, n_features: int) -> nn.Module:
-        shape = {"n_units": self.n_units, "n_layers": self.n_layers}
-        return PointwiseNet(MLP(n_features, 1, **shape, **self._layers()), self.n_units)
+        layers = self._layers(self.n_units, self.n_layers)
+        return PointwiseNet(MLP(n_features, 1, layers), self.n_units)
 
-    def _loss_name(self, kind: Kind) -> str:
+    def _loss_name(self, _: Kind) -> str:
         return self.loss or "pairwise-logistic"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch  # noqa: TID253 - learners are loaded on demand
+import torch
 from torch import Tensor, nn
 
 from cschoice.learners.networks import TorchLearner, training_space
-from cschoice.nets import MLP, Mask, SetEncoder, linear
+from cschoice.nets import MLP, Layers, Mask, SetEncoder, linear
 from cschoice.space import Integer
 
 LOSS_AVERSION = 1.5  # how much steeper the value falls below the reference than it rises above
@@ -24,9 +24,8 @@ class DeepSets(nn.Module):
     def __init__(self, n_layers: int, n_units: int) -> None:
         super().__init__()
         self.n_units = n_units
-        shape = {"n_units": n_units, "activation": "tanh"}
-        self.embed = SetEncoder(1, n_units, n_layers=n_layers, **shape)  # type: ignore[arg-type]
-        self.last = MLP(n_units, 1, n_layers=1, **shape)  # type: ignore[arg-type]
+        self.embed = SetEncoder(1, n_units, Layers(n_units, n_layers, "tanh"))
+        self.last = MLP(n_units, 1, Layers(n_units, 1, "tanh"))
 
     def forward(self, scores: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, scores) to (tasks, 1, scores)."""
@@ -44,7 +43,9 @@ def kinked(values: Tensor) -> Tensor:
 class SdaNet(nn.Module):
     """U(x, Q) = Σ_i w_i(Q) · κ(F_i(x) − r_i(Q)) with linear scores F_i."""
 
-    def __init__(self, n_features: int, n_scores: int, weight: DeepSets, reference: DeepSets) -> None:
+    def __init__(
+        self, n_features: int, n_scores: int, weight: DeepSets, reference: DeepSets
+    ) -> None:
         super().__init__()
         self.scores = linear(n_features, n_scores, 1.0, bias=False)
         self.weight = weight
