@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-
 from cschoice.datasets import make_dataset
+
 from cschoice.decision import choose, tune_threshold
 from cschoice.learners import make_learner
 from cschoice.metrics import metric

@@ -15,11 +15,11 @@ from cschoice.space import Integer
 class FateNet(nn.Module):
     """U(x, Q) = U'(x, mean of φ(y) over all objects y) (eq. NEW_FATE_def)."""
 
-    def __init__(self, encoder: SetEncoder, utility: ContextMLP, width: int) -> None:
+    def __init__(self, encoder: SetEncoder, utility: ContextMLP, n_units: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.utility = utility
-        self.width = width
+        self.n_units = n_units  # over all layers
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -28,8 +28,8 @@ class FateNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
-        return n_objects * self.width
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        return n_objects * self.n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,7 +58,8 @@ class Fate(TorchLearner):
         encoder = SetEncoder(n_features, self.n_embedding, set_layers)
         layers = self._layers(self.n_units, self.n_layers)
         utility = ContextMLP(n_features, self.n_embedding, layers)
-        return FateNet(encoder, utility, max(self.n_set_units, self.n_embedding, self.n_units))
+        n_units = (self.n_set_layers - 1) * self.n_set_units + self.n_embedding
+        return FateNet(encoder, utility, n_units + self.n_layers * self.n_units)
 
 
 class FateLinearNet(nn.Module):
@@ -79,7 +80,7 @@ class FateLinearNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
+        """Return how many numbers one task keeps for the backward pass, roughly."""
         return n_objects
 
 

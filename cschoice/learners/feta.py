@@ -31,7 +31,7 @@ class FetaNet(nn.Module):
         )
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task: a layer over all pairs."""
+        """Return the size of one layer over all pairs: what ``pairs`` takes at once."""
         return n_objects * n_objects * self.n_units
 
 
@@ -83,7 +83,7 @@ class FetaLinearNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
+        """Return how many numbers one task keeps for the backward pass, roughly."""
         return n_objects
 
 

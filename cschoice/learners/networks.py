@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from cschoice.nets import Layers, Normalization
 from cschoice.pairs import ACTIVATIONS
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tensors import device_named
 
 
 def training_space(
@@ -78,7 +80,7 @@ class Scaled(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
+        """Return how many numbers one task keeps for the backward pass, roughly."""
         network: Any = self.network
         return max(int(network.floats_per_task(n_objects)), n_objects * len(self.mean))
 
@@ -114,14 +116,30 @@ class TorchLearner(Learner):
     def _build(self, n_features: int) -> nn.Module:
         """Return the network, (tasks, objects, features) and mask -> (tasks, objects)."""
 
-    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
+    def fit_stream(
+        self, draw: Callable[[int], ChoiceTasks], *, seed: int = 0, device: str = "cpu"
+    ) -> Self:
+        """Learn from other tasks in each epoch, ``draw(epoch)`` (the infinite data experiment)."""
+        first = draw(0)
+        self.kind_, self.n_features_in_ = first.kind, first.n_features
+        self._fit(first, seed, device, draw)
+        return self
+
+    def _fit(
+        self,
+        tasks: ChoiceTasks,
+        seed: int,
+        device: str,
+        fresh: Callable[[int], ChoiceTasks] | None = None,
+    ) -> None:
         loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
-        where = training.device_named(device)
+        where = device_named(device)
         self.network_ = self._new_network(seed)
         self.network_.adapt(tasks)
         self.network_.to(where)
+        plan, on_epoch = self._plan(), self.on_epoch
         self.log_ = training.train(
-            self.network_, tasks, loss, self._plan(), seed=seed, on_epoch=self.on_epoch
+            self.network_, tasks, loss, plan, seed=seed, on_epoch=on_epoch, fresh=fresh
         )
 
     def _new_network(self, seed: int) -> Scaled:

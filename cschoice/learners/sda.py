@@ -23,7 +23,7 @@ class DeepSets(nn.Module):
 
     def __init__(self, n_layers: int, n_units: int) -> None:
         super().__init__()
-        self.n_units = n_units
+        self.n_units = n_layers * n_units
         self.embed = SetEncoder(1, n_units, Layers(n_units, n_layers, "tanh"))
         self.last = MLP(n_units, 1, Layers(n_units, 1, "tanh"))
 
@@ -59,9 +59,9 @@ class SdaNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
-        widest = max(self.weight.n_units, self.reference.n_units)
-        return n_objects * self.scores.out_features * widest
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        n_units = self.weight.n_units + self.reference.n_units
+        return n_objects * self.scores.out_features * n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

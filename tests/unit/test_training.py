@@ -18,7 +18,8 @@ from cschoice.learners.networks import Scaled
 from cschoice.losses import loss_for
 from cschoice.nets import Layers
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.training import TaskTensors, TrainingPlan, device_named, train
+from cschoice.tensors import TaskTensors, device_named
+from cschoice.training import TrainingPlan, train
 
 
 def ragged_tasks(n_tasks: int = 40, seed: int = 0) -> ChoiceTasks:
@@ -163,6 +164,22 @@ def test_global_random_state_is_left_alone() -> None:
     torch.manual_seed(5)
     make_learner("feta", epochs=1).fit(ragged_tasks())
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_stream_is_drawn_once_per_epoch() -> None:
+    drawn: list[int] = []
+
+    def draw(epoch: int) -> ChoiceTasks:
+        drawn.append(epoch)
+        return ragged_tasks(seed=epoch)
+
+    learner = make_learner("fate", epochs=3).fit_stream(draw)
+    assert drawn == [0, 1, 2]
+    assert len(learner.log_) == 3
+    same = make_learner("fate", epochs=3).fit_stream(lambda _: ragged_tasks())
+    fixed = make_learner("fate", epochs=3).fit(ragged_tasks())
+    assert same.log_ == fixed.log_
+    assert learner.log_ != fixed.log_
 
 
 def test_seeds_differ() -> None:
