@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -84,8 +85,9 @@ class TaskTensors:
         numbers = numbers[np.argsort(self.sizes[numbers], kind="stable")]
         end = len(numbers)
         while end > 0:  # the largest task of a piece is its last
-            at_once = budget // network.floats_per_task(int(self.sizes[numbers[end - 1]]))
-            start = max(0, end - max(1, at_once))
+            floats = network.floats_per_task(int(self.sizes[numbers[end - 1]]))
+            n_pieces = math.ceil(end / max(1, budget // floats))
+            start = end - math.ceil(end / n_pieces)  # rather 16 and 16 than 30 and 2
             yield numbers[start:end]
             end = start
 
