@@ -51,6 +51,7 @@ class Fate(TorchLearner):
     n_embedding: int = 256
     n_layers: int = 3
     n_units: int = 128
+    l2: float = 1e-1
     epochs: int = 60
 
     def _build(self, n_features: int) -> nn.Module:
