@@ -49,15 +49,20 @@ def hinge(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
 def pairwise_logistic(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
     """Return the logistic loss of (chosen, not chosen) pairs, averaged over them (RankNet).
 
-    Each object was evaluated once; only differences are formed here. Only chosen objects are
-    given a row of pairs: on pareto2d one in seven.
+    Each object was evaluated once; only differences are formed here. On the CPU only chosen
+    objects get a row of pairs (on pareto2d one in seven); elsewhere all do, because counting
+    them would wait for the device.
     """
     rejected = ~chosen if mask is None else ~chosen & mask  # (tasks, objects)
+    n_pairs = (chosen.sum(1) * rejected.sum(1)).clamp(min=1)  # (tasks,)
+    if utilities.device.type != "cpu":
+        margins = utilities.unsqueeze(2) - utilities.unsqueeze(1)  # (tasks, objects, objects)
+        pairs = chosen.unsqueeze(2) & rejected.unsqueeze(1)
+        return (F.softplus(-margins) * pairs).sum((1, 2)) / n_pairs
     task, position = chosen.nonzero(as_tuple=True)  # (chosen,)
     margins = utilities[task, position].unsqueeze(1) - utilities[task]  # (chosen, objects)
     each = (F.softplus(-margins) * rejected[task]).sum(1)  # (chosen,)
-    n_pairs = chosen.sum(1) * rejected.sum(1)  # (tasks,)
-    return torch.zeros_like(utilities[:, 0]).index_add(0, task, each) / n_pairs.clamp(min=1)
+    return torch.zeros_like(utilities[:, 0]).index_add(0, task, each) / n_pairs
 
 
 def _hide(utilities: Tensor, mask: Mask) -> Tensor:

@@ -6,6 +6,8 @@ padding. Whatever stands at padding, no number at a real object depends on it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -93,18 +95,33 @@ def linear(n_inputs: int, n_outputs: int, gain: float, *, bias: bool = True) -> 
     return layer
 
 
+@dataclass(frozen=True)
+class Layers:
+    """The hidden layers of a network."""
+
+    n_units: int
+    n_layers: int
+    activation: str = "relu"
+    normalization: Normalization = "none"
+
+    @property
+    def gain(self) -> float:
+        """What keeps the variance of units from layer to layer."""
+        return ACTIVATIONS[self.activation].gain
+
+
 class Hidden(nn.Module):
     """From the sums of a first layer to the units of the last hidden layer."""
 
-    def __init__(
-        self, n_units: int, n_layers: int, activation: str, normalization: Normalization
-    ) -> None:
+    def __init__(self, layers: Layers) -> None:
         super().__init__()
-        self.activation = ACTIVATIONS[activation]
-        gain = self.activation.gain
-        self.layers = nn.ModuleList(linear(n_units, n_units, gain) for _ in range(n_layers - 1))
-        normalized = normalization == "batch"
-        self.norms = nn.ModuleList(MaskedBatchNorm(n_units) for _ in range(n_layers * normalized))
+        n_units, n_layers = layers.n_units, layers.n_layers
+        self.activation = ACTIVATIONS[layers.activation]
+        self.layers = nn.ModuleList(
+            linear(n_units, n_units, layers.gain) for _ in range(n_layers - 1)
+        )
+        n_norms = n_layers if layers.normalization == "batch" else 0
+        self.norms = nn.ModuleList(MaskedBatchNorm(n_units) for _ in range(n_norms))
 
     def forward(self, z: Tensor, present: Mask = None) -> Tensor:
         """Map (..., units) to (..., units)."""
@@ -124,16 +141,12 @@ class MLP(nn.Module):
         self,
         n_inputs: int,
         n_outputs: int,
-        *,
-        n_units: int,
-        n_layers: int,
-        activation: str,
-        normalization: Normalization = "none",
+        layers: Layers,
     ) -> None:
         super().__init__()
-        self.first = linear(n_inputs, n_units, ACTIVATIONS[activation].gain)
-        self.hidden = Hidden(n_units, n_layers, activation, normalization)
-        self.last = linear(n_units, n_outputs, 1.0)
+        self.first = linear(n_inputs, layers.n_units, layers.gain)
+        self.hidden = Hidden(layers)
+        self.last = linear(layers.n_units, n_outputs, 1.0)
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (..., inputs) to (..., outputs)."""
@@ -153,20 +166,15 @@ class SetEncoder(nn.Module):
         self,
         n_inputs: int,
         n_outputs: int,
-        *,
-        n_units: int,
-        n_layers: int,
-        activation: str,
-        normalization: Normalization = "none",
+        layers: Layers,
     ) -> None:
         super().__init__()
-        widths = [n_inputs, *[n_units] * (n_layers - 1), n_outputs]
-        gain = ACTIVATIONS[activation].gain
+        widths = [n_inputs, *[layers.n_units] * (layers.n_layers - 1), n_outputs]
         self.layers = nn.ModuleList(
-            linear(below, above, gain) for below, above in zip(widths, widths[1:], strict=False)
+            linear(below, above, layers.gain) for below, above in pairwise(widths)
         )
         self.hidden = nn.ModuleList(
-            Hidden(width, 1, activation, normalization) for width in widths[1:]
+            Hidden(replace(layers, n_units=width, n_layers=1)) for width in widths[1:]
         )
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
@@ -186,18 +194,13 @@ class ContextMLP(nn.Module):
         self,
         n_inputs: int,
         n_context: int,
-        *,
-        n_units: int,
-        n_layers: int,
-        activation: str,
-        normalization: Normalization = "none",
+        layers: Layers,
     ) -> None:
         super().__init__()
-        gain = ACTIVATIONS[activation].gain
-        self.of_object = linear(n_inputs, n_units, gain / 2)
-        self.of_context = linear(n_context, n_units, gain / 2, bias=False)
-        self.hidden = Hidden(n_units, n_layers, activation, normalization)
-        self.last = linear(n_units, 1, 1.0)
+        self.of_object = linear(n_inputs, layers.n_units, layers.gain / 2)
+        self.of_context = linear(n_context, layers.n_units, layers.gain / 2, bias=False)
+        self.hidden = Hidden(layers)
+        self.last = linear(layers.n_units, 1, 1.0)
 
     def forward(self, x: Tensor, context: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, inputs) and (tasks, context) to utilities (tasks, objects)."""
@@ -218,17 +221,12 @@ class PairEncoder(nn.Module):
     def __init__(
         self,
         n_inputs: int,
-        *,
-        n_units: int,
-        n_layers: int,
-        activation: str,
-        normalization: Normalization = "none",
+        layers: Layers,
     ) -> None:
         super().__init__()
-        gain = ACTIVATIONS[activation].gain
-        self.of_first = linear(n_inputs, n_units, gain / 2)
-        self.of_second = linear(n_inputs, n_units, gain / 2, bias=False)
-        self.hidden = Hidden(n_units, n_layers, activation, normalization)
+        self.of_first = linear(n_inputs, layers.n_units, layers.gain / 2)
+        self.of_second = linear(n_inputs, layers.n_units, layers.gain / 2, bias=False)
+        self.hidden = Hidden(layers)
         self.workspace = Workspace()
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
@@ -241,7 +239,7 @@ class PairEncoder(nn.Module):
     def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
         if not self.hidden.norms:
             layers = self.hidden.layers
-            sums: tuple[Tensor, Tensor] = PairSums.apply(
+            sums: tuple[Tensor, Tensor] = PairSums.apply(  # type: ignore[no-untyped-call]
                 left,
                 right,
                 mask,

@@ -131,7 +131,7 @@ class PairSums(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any,
         left: Tensor,
         right: Tensor,
@@ -141,9 +141,11 @@ class PairSums(torch.autograd.Function):
         workspace: Workspace,
         *parameters: Tensor,
     ) -> tuple[Tensor, Tensor]:
+        """Return both sums, (tasks, objects, units) each."""
         ctx.save_for_backward(left, right, mask, *parameters)
         ctx.fixed = activation, workspace, object()
-        ctx.chunks = list(chunks(*left.shape, floats_at_once))
+        n_tasks, n_objects, n_units = left.shape
+        ctx.chunks = list(chunks(n_tasks, n_objects, n_units, floats_at_once))
         block = _Block(left, right, mask, parameters, *ctx.fixed)
         first, second = torch.empty_like(left), torch.zeros_like(left)
         for chunk in ctx.chunks:
@@ -153,13 +155,16 @@ class PairSums(torch.autograd.Function):
         return first, second
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, to_first: Tensor, to_second: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of left, right and the parameters."""
         left, right, mask, *parameters = ctx.saved_tensors
         block = _Block(left, right, mask, parameters, *ctx.fixed)
         to_left, to_right = torch.empty_like(left), torch.zeros_like(left)
         to_parameters = [torch.zeros_like(parameter) for parameter in parameters]
         for chunk in reversed(ctx.chunks):  # the last is still in the buffers
-            to_z = block.backward(chunk, *gradients, to_parameters)  # (tasks, rows, objects, units)
+            to_z = block.backward(
+                chunk, to_first, to_second, to_parameters
+            )  # (tasks, rows, objects, units)
             to_left[chunk.tasks, chunk.rows] = to_z.sum(2)  # (tasks, rows, units)
             to_right[chunk.tasks] += to_z.sum(1)  # (tasks, objects, units)
         return to_left, to_right, None, None, None, None, *to_parameters
@@ -180,7 +185,7 @@ class _Block:
     def layers(self, chunk: Chunk) -> list[tuple[Tensor, Tensor]]:
         """Return (z, h) of each layer, computed unless the buffers still hold them."""
         here, there = self.left[chunk.tasks, chunk.rows, None], self.right[chunk.tasks, None]
-        shape = torch.broadcast_shapes(here.shape, there.shape)  # (tasks, rows, objects, units)
+        shape = (*here.shape[:2], *there.shape[2:])  # (tasks, rows, objects, units)
         layers = []
         for number in range(1 + len(self.parameters) // 2):
             h = self.workspace.buffer(f"h-{number}", here, shape)

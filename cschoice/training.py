@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cschoice.errors import InvalidParameter, TrainingDiverged
+from cschoice.errors import TrainingDiverged
 from cschoice.nets import MaskedBatchNorm, floats_at_once
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks
+from cschoice.tensors import TaskNumbers, TaskTensors, fast_products
 
-TaskNumbers = NDArray[np.int64]
 TaskLoss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 TrainingLog = list[dict[str, float]]
 OnEpoch = Callable[[dict[str, float]], None]
 Recipe = Literal["modern", "paper"]
-
-
-class Network(Protocol):
-    """A module from padded tasks to utilities, that knows how large its activations are."""
-
-    def __call__(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
-
-    def scaled(self, table: Tensor) -> Tensor:
-        """Return the items (items, features) as the network wants them."""
-
-    def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
 
 
 @dataclass(frozen=True)
@@ -68,82 +54,6 @@ class TrainingPlan:
         return 0.5 + 0.5 * math.cos(math.pi * (progress - self.warm_up) / (1 - self.warm_up))
 
 
-class Batch(NamedTuple):
-    """A rectangle of tasks on the device; no mask if there is no padding."""
-
-    x: Tensor  # (tasks, objects, features)
-    mask: Tensor | None  # (tasks, objects)
-    chosen: Tensor  # (tasks, objects)
-    entries: Tensor  # (tasks, objects)
-
-
-class TaskTensors:
-    """Choice tasks on a device: the item table and item numbers go there once.
-
-    So does the scaling: once per item, not once per use.
-    """
-
-    def __init__(self, tasks: ChoiceTasks, network: Any) -> None:
-        self.sizes = tasks.sizes
-        self.device = device = next(network.parameters()).device
-        table, items = tasks.table, tasks.items
-        if len(table) > len(items):  # a small slice of many items
-            table, items = tasks.features, np.arange(len(items))
-        with torch.no_grad():
-            self._table = network.scaled(_to_device(table, device))
-        self._items = _to_device(items, device)
-        self._starts = _to_device(tasks.offsets[:-1], device)
-        self._sizes = _to_device(self.sizes, device)
-        self._chosen = _to_device(tasks.chosen, device)
-
-    def batch(self, numbers: TaskNumbers) -> Batch:
-        """Gather these tasks, padded to the largest of them."""
-        sizes = self.sizes[numbers]
-        chosen_tasks = torch.from_numpy(numbers).to(self.device, non_blocking=True)
-        positions = torch.arange(int(sizes.max()), device=self.device)
-        entries = self._starts[chosen_tasks].unsqueeze(1) + positions  # (tasks, objects)
-        if sizes.min() == sizes.max():
-            return Batch(self._x(entries), None, self._chosen[entries], entries)
-        mask = positions < self._sizes[chosen_tasks].unsqueeze(1)  # (tasks, objects)
-        entries = torch.where(mask, entries, 0)
-        x = self._x(entries) * mask.unsqueeze(-1)  # (tasks, objects, features)
-        return Batch(x, mask, self._chosen[entries] & mask, entries)
-
-    def _x(self, entries: Tensor) -> Tensor:
-        rows = self._table.index_select(0, self._items[entries.flatten()])
-        return rows.view(*entries.shape, -1)  # (tasks, objects, features)
-
-    def pieces(self, numbers: TaskNumbers, network: Network, budget: int) -> Iterator[TaskNumbers]:
-        """Cut a selection into pieces of similar size whose activations fit the budget.
-
-        Sorted by size first: a batch of the most different tasks is padded little.
-        """
-        numbers = numbers[np.argsort(self.sizes[numbers], kind="stable")]
-        end = len(numbers)
-        while end > 0:  # the largest task of a piece is its last
-            at_once = budget // network.floats_per_task(int(self.sizes[numbers[end - 1]]))
-            start = max(0, end - max(1, at_once))
-            yield numbers[start:end]
-            end = start
-
-
-def device_named(name: str) -> torch.device:
-    """Return a device: cpu, cuda, cuda:1, mps, or auto for the best there is."""
-    if name == "auto":
-        name = "cpu"
-        if torch.backends.mps.is_available():
-            name = "mps"
-        if torch.cuda.is_available():
-            name = "cuda"
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        allowed = "allowed: cpu, cuda, cuda:<number>, mps, auto"
-        raise InvalidParameter(f"device {name} is not there ({error}); {allowed}") from error
-    return device
-
-
 def train(
     network: nn.Module,
     tasks: ChoiceTasks,
@@ -152,33 +62,29 @@ def train(
     *,
     seed: int,
     on_epoch: OnEpoch | None = None,
+    fresh: Callable[[int], ChoiceTasks] | None = None,
 ) -> TrainingLog:
     """Train the network in place, on the device it is on; return one row per epoch.
 
-    Batches are cut into pieces that fit the cache; their gradients add up to that of the batch,
-    so the piece changes time and memory and nothing else. The loss stays on the device until
-    the end of the epoch: nothing waits for it.
+    ``fresh`` gives other tasks for every epoch but the first: a stream without end.
     """
-    data = TaskTensors(tasks, network)
     rng = np.random.default_rng(seed)
-    training, held_out = _hold_out(tasks, plan, seed)
+    data = TaskTensors(tasks, network)
+    learned, held_out = _hold_out(tasks, plan, seed)
+    watched = data
     optimizer = _optimizer(network, plan)
     best = _BestWeights(plan.patience)
     log: TrainingLog = []
-    with _fast_products(data.device):
+    with fast_products(data.device):
         for epoch in range(plan.epochs):
-            network.train()
-            total = torch.zeros((), device=data.device)
-            order = rng.permutation(training)
-            for start in range(0, len(order), plan.batch_size):
-                factor = plan.learning_rate_factor(epoch + start / len(order))
-                for group in optimizer.param_groups:
-                    group["lr"] = plan.learning_rate * factor
-                numbers = order[start : start + plan.batch_size]
-                total += _step(network, data, numbers, loss, optimizer, plan.clip) * len(numbers)
-            row = {"epoch": float(epoch + 1), "loss": float(total) / len(order)}
+            if fresh is not None and epoch > 0:
+                data = TaskTensors(fresh(epoch), network)
+                learned = np.arange(len(data.sizes))
+            order = rng.permutation(learned)
+            row = {"epoch": float(epoch + 1)}
+            row["loss"] = _epoch(network, data, order, loss, optimizer, plan, epoch)
             if len(held_out):
-                row["validation_loss"] = mean_loss(network, data, held_out, loss)
+                row["validation_loss"] = mean_loss(network, watched, held_out, loss)
             _check_finite(row)
             log.append(row)
             if on_epoch is not None:
@@ -190,26 +96,38 @@ def train(
     return log
 
 
-def _step(
+def _epoch(
     network: Any,
     data: TaskTensors,
-    numbers: TaskNumbers,
+    order: TaskNumbers,
     loss: TaskLoss,
     optimizer: torch.optim.Optimizer,
-    clip: float,
-) -> Tensor:
-    """Take one step on a batch; return its mean loss, still on the device."""
-    optimizer.zero_grad(set_to_none=True)
+    plan: TrainingPlan,
+    epoch: int,
+) -> float:
+    """Take one step per batch; return the mean loss per task.
+
+    Batches are cut into pieces that fit the cache; their gradients add up to that of the batch,
+    so the piece changes time and memory and nothing else. The loss stays on the device until
+    the end of the epoch: nothing waits for it.
+    """
+    network.train()
     total = torch.zeros((), device=data.device)
-    for piece in _training_pieces(network, data, numbers):
-        batch = data.batch(piece)
-        share = loss(network(batch.x, batch.mask), batch.chosen, batch.mask).sum() / len(numbers)
-        share.backward()  # type: ignore[no-untyped-call]
-        total += share.detach()
-    if clip:
-        nn.utils.clip_grad_norm_(network.parameters(), clip)
-    optimizer.step()
-    return total
+    for start in range(0, len(order), plan.batch_size):
+        numbers = order[start : start + plan.batch_size]
+        for group in optimizer.param_groups:
+            factor = plan.learning_rate_factor(epoch + start / len(order))
+            group["lr"] = plan.learning_rate * factor
+        optimizer.zero_grad(set_to_none=True)
+        for piece in _training_pieces(network, data, numbers):
+            batch = data.batch(piece)
+            losses = loss(network(batch.x, batch.mask), batch.chosen, batch.mask)  # (tasks,)
+            (losses.sum() / len(numbers)).backward()  # type: ignore[no-untyped-call]
+            total += losses.detach().sum()
+        if plan.clip:
+            nn.utils.clip_grad_norm_(network.parameters(), plan.clip)
+        optimizer.step()
+    return float(total) / len(order)
 
 
 def _training_pieces(
@@ -237,7 +155,7 @@ def predict(network: Any, tasks: ChoiceTasks) -> NDArray[np.float32]:
     data = TaskTensors(tasks, network)
     utilities = torch.empty(tasks.n_entries, device=data.device)
     network.eval()
-    with _fast_products(data.device):
+    with fast_products(data.device):
         for piece in data.pieces(np.arange(len(tasks)), network, floats_at_once(data.device)):
             batch = data.batch(piece)
             values = network(batch.x, batch.mask)  # (tasks, objects)
@@ -257,10 +175,9 @@ def _hold_out(tasks: ChoiceTasks, plan: TrainingPlan, seed: int) -> tuple[TaskNu
 
 def _optimizer(network: nn.Module, plan: TrainingPlan) -> torch.optim.Optimizer:
     """Return the recipe's optimizer; only weights are drawn to zero, biases are not."""
-    named = list(network.named_parameters())
-    weights = [parameter for _, parameter in named if parameter.ndim > 1]
-    others = [parameter for _, parameter in named if parameter.ndim <= 1]
-    groups = [{"params": weights}, {"params": others, "weight_decay": 0.0}]
+    weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    groups: list[dict[str, Any]] = [{"params": weights}, {"params": others, "weight_decay": 0.0}]
     if plan.recipe == "paper":  # the gradient of the penalty l2 · |w|² is 2 · l2 · w
         decay = 2 * plan.l2
         return torch.optim.SGD(
@@ -295,21 +212,3 @@ def _check_finite(row: dict[str, float]) -> None:
         if not math.isfinite(value):
             where = f"{name} became {value} in epoch {row['epoch']:.0f}"
             raise TrainingDiverged(f"{where}: a smaller learning rate may help")
-
-
-@contextmanager
-def _fast_products(device: torch.device) -> Iterator[None]:
-    """Let tensor cores do float32 products on CUDA, and leave the setting as it was."""
-    if device.type != "cuda":
-        yield
-        return
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
-
-
-def _to_device(values: NDArray[Any], device: torch.device) -> Tensor:
-    return torch.tensor(values, device=device)

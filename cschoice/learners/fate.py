@@ -15,11 +15,11 @@ from cschoice.space import Integer
 class FateNet(nn.Module):
     """U(x, Q) = U'(x, mean of φ(y) over all objects y) (eq. NEW_FATE_def)."""
 
-    def __init__(self, encoder: SetEncoder, utility: ContextMLP, width: int) -> None:
+    def __init__(self, encoder: SetEncoder, utility: ContextMLP, n_units: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.utility = utility
-        self.width = width
+        self.n_units = n_units  # over all layers
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -28,8 +28,8 @@ class FateNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
-        return n_objects * self.width
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        return n_objects * self.n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -51,21 +51,16 @@ class Fate(TorchLearner):
     n_embedding: int = 256
     n_layers: int = 3
     n_units: int = 128
+    l2: float = 1e-1
     epochs: int = 60
 
     def _build(self, n_features: int) -> nn.Module:
-        layers = self._layers()
-        encoder = SetEncoder(
-            n_features,
-            self.n_embedding,
-            n_units=self.n_set_units,
-            n_layers=self.n_set_layers,
-            **layers,
-        )
-        utility = ContextMLP(
-            n_features, self.n_embedding, n_units=self.n_units, n_layers=self.n_layers, **layers
-        )
-        return FateNet(encoder, utility, max(self.n_set_units, self.n_embedding, self.n_units))
+        set_layers = self._layers(self.n_set_units, self.n_set_layers)
+        encoder = SetEncoder(n_features, self.n_embedding, set_layers)
+        layers = self._layers(self.n_units, self.n_layers)
+        utility = ContextMLP(n_features, self.n_embedding, layers)
+        n_units = (self.n_set_layers - 1) * self.n_set_units + self.n_embedding
+        return FateNet(encoder, utility, n_units + self.n_layers * self.n_units)
 
 
 class FateLinearNet(nn.Module):
@@ -86,7 +81,7 @@ class FateLinearNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
+        """Return how many numbers one task keeps for the backward pass, roughly."""
         return n_objects
 
 

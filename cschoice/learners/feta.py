@@ -8,31 +8,20 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from cschoice.learners.networks import TorchLearner, linear_space, training_space
-from cschoice.nets import MLP, Mask, Normalization, PairEncoder, linear, mean_over_others
+from cschoice.nets import MLP, Layers, Mask, PairEncoder, linear, mean_over_others
 from cschoice.space import Integer
 
 
 class FetaNet(nn.Module):
     """U(x, Q) = U0(x) + mean of U1(x, y) over the other objects y (eq. fetapair)."""
 
-    def __init__(
-        self,
-        n_features: int,
-        *,
-        n_units: int,
-        n_layers: int,
-        activation: str,
-        normalization: Normalization = "none",
-        inherent: bool = True,
-    ) -> None:
+    def __init__(self, n_features: int, layers: Layers, *, inherent: bool = True) -> None:
         super().__init__()
-        shape = {"n_units": n_units, "n_layers": n_layers}
-        layers = {"activation": activation, "normalization": normalization}
-        self.n_units = n_units
-        self.inherent = MLP(n_features, 1, **shape, **layers) if inherent else None  # type: ignore[arg-type]
-        self.pairs = PairEncoder(n_features, **shape, **layers)  # type: ignore[arg-type]
+        self.n_units = layers.n_units
+        self.inherent = MLP(n_features, 1, layers) if inherent else None
+        self.pairs = PairEncoder(n_features, layers)
         # The mean of a bias is a bias, and U0 has one.
-        self.last = linear(2 * n_units, 1, 1.0, bias=not inherent)
+        self.last = linear(2 * layers.n_units, 1, 1.0, bias=not inherent)
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -42,7 +31,7 @@ class FetaNet(nn.Module):
         )
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task: a layer over all pairs."""
+        """Return the size of one layer over all pairs: what ``pairs`` takes at once."""
         return n_objects * n_objects * self.n_units
 
 
@@ -69,8 +58,8 @@ class Feta(TorchLearner):
     inherent: bool = True
 
     def _build(self, n_features: int) -> nn.Module:
-        shape = {"n_units": self.n_units, "n_layers": self.n_layers}
-        return FetaNet(n_features, **shape, **self._layers(), inherent=self.inherent)
+        layers = self._layers(self.n_units, self.n_layers)
+        return FetaNet(n_features, layers, inherent=self.inherent)
 
 
 class FetaLinearNet(nn.Module):
@@ -94,7 +83,7 @@ class FetaLinearNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
+        """Return how many numbers one task keeps for the backward pass, roughly."""
         return n_objects
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -16,9 +16,11 @@ from cschoice import training
 from cschoice.errors import InvalidFile, InvalidParameter
 from cschoice.learners.base import Arrays, Learner
 from cschoice.losses import loss_for
+from cschoice.nets import Layers, Normalization
 from cschoice.pairs import ACTIVATIONS
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tensors import device_named
 
 
 def training_space(
@@ -60,7 +62,7 @@ class Scaled(nn.Module):
         used = tasks.table[counts > 0]
         weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
         mean = weight @ used  # an item counts as often as it occurs
-        used = used - mean
+        used = (used - mean).astype(np.float32)
         largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
         used /= largest  # squares of large numbers would overflow
         deviation = largest * np.sqrt(weight @ np.square(used))
@@ -78,8 +80,9 @@ class Scaled(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
-        return max(self.network.floats_per_task(n_objects), n_objects * len(self.mean))  # type: ignore[operator]
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        network: Any = self.network
+        return max(int(network.floats_per_task(n_objects)), n_objects * len(self.mean))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -98,7 +101,7 @@ class TorchLearner(Learner):
     recipe: training.Recipe = "modern"
     loss: str | None = None
     activation: str | None = None
-    normalization: str | None = None
+    normalization: Normalization | None = None
     drop: float = 0.1
     epochs_drop: int = 50
     validation_share: float = 0.0
@@ -120,14 +123,30 @@ class TorchLearner(Learner):
     def _build(self, n_features: int) -> nn.Module:
         """Return the network, (tasks, objects, features) and mask -> (tasks, objects)."""
 
-    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
+    def fit_stream(
+        self, draw: Callable[[int], ChoiceTasks], *, seed: int = 0, device: str = "cpu"
+    ) -> Self:
+        """Learn from other tasks in each epoch, ``draw(epoch)`` (the infinite data experiment)."""
+        first = draw(0)
+        self.kind_, self.n_features_in_ = first.kind, first.n_features
+        self._fit(first, seed, device, draw)
+        return self
+
+    def _fit(
+        self,
+        tasks: ChoiceTasks,
+        seed: int,
+        device: str,
+        fresh: Callable[[int], ChoiceTasks] | None = None,
+    ) -> None:
         loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
-        where = training.device_named(device)
+        where = device_named(device)
         self.network_ = self._new_network(seed)
         self.network_.adapt(tasks)
         self.network_.to(where)
+        plan, on_epoch = self._plan(), self.on_epoch
         self.log_ = training.train(
-            self.network_, tasks, loss, self._plan(), seed=seed, on_epoch=self.on_epoch
+            self.network_, tasks, loss, plan, seed=seed, on_epoch=on_epoch, fresh=fresh
         )
 
     def _new_network(self, seed: int) -> Scaled:
@@ -158,8 +177,8 @@ class TorchLearner(Learner):
             return "binary-cross-entropy"
         return "hinge" if self.recipe == "paper" else "cross-entropy"
 
-    def _layers(self) -> dict[str, Any]:
-        """Return activation and normalization as the blocks in ``nets`` take them.
+    def _layers(self, n_units: int, n_layers: int) -> Layers:
+        """Return hidden layers with the activation and normalization of the parameters.
 
         ``paper``: SELU, or ReLU and then batch normalization with it.
         """
@@ -168,12 +187,12 @@ class TorchLearner(Learner):
         if activation not in ACTIVATIONS:
             allowed = ", ".join(ACTIVATIONS)
             raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
-        normalization = self.normalization or (
-            "batch" if paper and activation == "relu" else "none"
-        )
+        normalization = self.normalization
+        if normalization is None:
+            normalization = "batch" if paper and activation == "relu" else "none"
         if normalization not in ("none", "batch"):
             raise InvalidParameter(f"normalization must be none or batch, got {normalization!r}")
-        return {"activation": activation, "normalization": normalization}
+        return Layers(n_units, n_layers, activation, normalization)
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         return training.predict(self.network_, tasks)

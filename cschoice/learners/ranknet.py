@@ -16,10 +16,10 @@ from cschoice.tasks import Kind
 class PointwiseNet(nn.Module):
     """U(x): each object by itself."""
 
-    def __init__(self, network: MLP, width: int) -> None:
+    def __init__(self, network: MLP, n_units: int) -> None:
         super().__init__()
         self.network = network
-        self.width = width
+        self.n_units = n_units  # over all layers
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -27,8 +27,8 @@ class PointwiseNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
-        return n_objects * self.width
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        return n_objects * self.n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,8 +46,8 @@ class RankNet(TorchLearner):
     n_units: int = 64
 
     def _build(self, n_features: int) -> nn.Module:
-        shape = {"n_units": self.n_units, "n_layers": self.n_layers}
-        return PointwiseNet(MLP(n_features, 1, **shape, **self._layers()), self.n_units)
+        layers = self._layers(self.n_units, self.n_layers)
+        return PointwiseNet(MLP(n_features, 1, layers), self.n_layers * self.n_units)
 
-    def _loss_name(self, kind: Kind) -> str:
+    def _loss_name(self, _: Kind) -> str:
         return self.loss or "pairwise-logistic"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from cschoice.learners.networks import TorchLearner, training_space
-from cschoice.nets import MLP, Mask, SetEncoder, linear
+from cschoice.nets import MLP, Layers, Mask, SetEncoder, linear
 from cschoice.space import Integer
 
 LOSS_AVERSION = 1.5  # how much steeper the value falls below the reference than it rises above
@@ -23,10 +23,9 @@ class DeepSets(nn.Module):
 
     def __init__(self, n_layers: int, n_units: int) -> None:
         super().__init__()
-        self.n_units = n_units
-        shape = {"n_units": n_units, "activation": "tanh"}
-        self.embed = SetEncoder(1, n_units, n_layers=n_layers, **shape)  # type: ignore[arg-type]
-        self.last = MLP(n_units, 1, n_layers=1, **shape)  # type: ignore[arg-type]
+        self.n_units = n_layers * n_units
+        self.embed = SetEncoder(1, n_units, Layers(n_units, n_layers, "tanh"))
+        self.last = MLP(n_units, 1, Layers(n_units, 1, "tanh"))
 
     def forward(self, scores: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, scores) to (tasks, 1, scores)."""
@@ -60,9 +59,9 @@ class SdaNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of the largest activation of one task."""
-        widest = max(self.weight.n_units, self.reference.n_units)
-        return n_objects * self.scores.out_features * widest
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        n_units = self.weight.n_units + self.reference.n_units
+        return n_objects * self.scores.out_features * n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

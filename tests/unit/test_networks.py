@@ -19,6 +19,7 @@ from cschoice.losses import LOSSES, loss_for
 from cschoice.nets import (
     MLP,
     ContextMLP,
+    Layers,
     MaskedBatchNorm,
     PairEncoder,
     SetEncoder,
@@ -119,7 +120,7 @@ def plain_pairs(encoder: PairEncoder, x: Tensor, mask: Tensor | None) -> Tensor:
 @pytest.mark.parametrize("masked", [False, True])
 def test_pair_block_is_the_equation(activation: str, masked: bool) -> None:
     torch.manual_seed(0)
-    encoder = PairEncoder(3, n_units=4, n_layers=3, activation=activation).double()
+    encoder = PairEncoder(3, Layers(4, 3, activation)).double()
     x = torch.randn(3, 5, 3, dtype=torch.float64, requires_grad=True)
     mask = some_mask() if masked else None
     weight = torch.randn(3, 5, 8, dtype=torch.float64)
@@ -152,7 +153,7 @@ def test_pair_block_gradients(activation: str, floats: int) -> None:
 
 def test_buffers_may_be_overwritten_before_the_backward_pass() -> None:
     torch.manual_seed(0)
-    encoder = PairEncoder(2, n_units=4, n_layers=2, activation="gelu")
+    encoder = PairEncoder(2, Layers(4, 2, "gelu"))
     x = torch.randn(2, 3, 2)
     expected = torch.autograd.grad(encoder(x).square().sum(), list(encoder.parameters()))
     value = encoder(x).square().sum()
@@ -166,7 +167,7 @@ def test_buffers_may_be_overwritten_before_the_backward_pass() -> None:
 def test_a_set_of_one_object_has_only_its_inherent_utility() -> None:
     torch.manual_seed(0)
     x = torch.randn(3, 1, 2)
-    network = FetaNet(2, n_units=4, n_layers=2, activation="relu")
+    network = FetaNet(2, Layers(4, 2))
     assert network.inherent is not None
     assert torch.equal(network(x, None), network.inherent(x).squeeze(-1))
     linear = FetaLinearNet(2)
@@ -191,13 +192,13 @@ def test_feta_linear_is_feta() -> None:
 
 def networks(normalization: Any) -> dict[str, nn.Module]:
     torch.manual_seed(0)
-    common = {"n_units": 6, "n_layers": 2, "activation": "relu", "normalization": normalization}
-    encoder, utility = SetEncoder(3, 5, **common), ContextMLP(3, 5, **common)
+    layers = Layers(6, 2, "relu", normalization)
+    encoder, utility = SetEncoder(3, 5, layers), ContextMLP(3, 5, layers)
     return {
-        "feta": FetaNet(3, **common),
+        "feta": FetaNet(3, layers),
         "fate": FateNet(encoder, utility, 6),
         "sda": make_learner("sda")._build(3),
-        "mlp": MLP(3, 1, **common),
+        "mlp": MLP(3, 1, layers),
     }
 
 
@@ -293,7 +294,7 @@ def test_recipes_complete_the_parameters(
     parameters: dict[str, Any], activation: str, normalization: str, loss: str
 ) -> None:
     learner = make_learner("fate", **parameters)
-    assert learner._layers() == {"activation": activation, "normalization": normalization}
+    assert learner._layers(8, 2) == Layers(8, 2, activation, normalization)
     assert learner._loss_name(Kind.SINGLETON) == loss
     assert learner._loss_name(Kind.SUBSET) in ("hinge", "binary-cross-entropy")
 

@@ -16,8 +16,10 @@ from cschoice.learners import make_learner
 from cschoice.learners.feta import FetaNet
 from cschoice.learners.networks import Scaled
 from cschoice.losses import loss_for
+from cschoice.nets import Layers
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.training import TaskTensors, TrainingPlan, device_named, train
+from cschoice.tensors import TaskTensors, device_named
+from cschoice.training import TrainingPlan, train
 
 
 def ragged_tasks(n_tasks: int = 40, seed: int = 0) -> ChoiceTasks:
@@ -29,10 +31,9 @@ def ragged_tasks(n_tasks: int = 40, seed: int = 0) -> ChoiceTasks:
     return ChoiceTasks(x, rng.permutation(len(x)), offsets, chosen, Kind.SUBSET)
 
 
-def feta_network(**parameters: Any) -> Scaled:
+def feta_network(layers: Layers = Layers(8, 2, "gelu")) -> Scaled:  # noqa: B008 - frozen
     torch.manual_seed(0)
-    network = FetaNet(2, **{"n_units": 8, "n_layers": 2, "activation": "gelu", **parameters})
-    return Scaled(network, 2)
+    return Scaled(FetaNet(2, layers), 2)
 
 
 PLAN = TrainingPlan(epochs=4, batch_size=16, learning_rate=0.01, l2=0.0)
@@ -105,7 +106,7 @@ def test_pieces_change_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None
 def test_batch_norm_sees_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(nets.FLOATS_AT_ONCE, "cpu", 300)
     seen: list[int] = []
-    network = feta_network(normalization="batch", activation="relu")
+    network = feta_network(Layers(8, 2, "relu", "batch"))
     network.register_forward_hook(lambda _, inputs, __: seen.append(len(inputs[0])))
     train(network, ragged_tasks(40), LOSS, PLAN, seed=0)
     assert seen == [16, 16, 8] * PLAN.epochs
@@ -163,6 +164,22 @@ def test_global_random_state_is_left_alone() -> None:
     torch.manual_seed(5)
     make_learner("feta", epochs=1).fit(ragged_tasks())
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_stream_is_drawn_once_per_epoch() -> None:
+    drawn: list[int] = []
+
+    def draw(epoch: int) -> ChoiceTasks:
+        drawn.append(epoch)
+        return ragged_tasks(seed=epoch)
+
+    learner = make_learner("fate", epochs=3).fit_stream(draw)
+    assert drawn == [0, 1, 2]
+    assert len(learner.log_) == 3
+    same = make_learner("fate", epochs=3).fit_stream(lambda _: ragged_tasks())
+    fixed = make_learner("fate", epochs=3).fit(ragged_tasks())
+    assert same.log_ == fixed.log_
+    assert learner.log_ != fixed.log_
 
 
 def test_seeds_differ() -> None:
