@@ -5,6 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Several test processes whose threads fight for the cores are many times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 # Deadlines measure the machine, not the code; the same examples on every run.

@@ -15,12 +15,11 @@ from cschoice.errors import InvalidFile, InvalidTasks, NotFitted
 from cschoice.learners import LEARNERS, make_learner
 from cschoice.learners.saving import load, save
 from cschoice.metrics import metric
-from cschoice.registry import load as load_class
 from cschoice.tasks import ChoiceTasks, Kind
 
 # What makes a fit short; taken where the learner has such a parameter.
 QUICK = {"epochs": 12, "batch_size": 32, "learning_rate": 0.02, "n_units": 16, "n_embedding": 16}
-CLASSES = {name: load_class(target) for name, target in LEARNERS.items()}
+CLASSES = {name: info.learner for name, info in LEARNERS.items()}
 CASES = [
     pytest.param(name, kind, id=f"{name}-{kind}")
     for name, learner in CLASSES.items()
@@ -209,3 +208,9 @@ def test_beats_guessing_on_a_trivial_problem(fitted: Any, name: str, kind: Kind)
         threshold = tune_threshold(train, learner.utilities(train))
         everything = metric("f1")(test, np.ones(test.n_entries, dtype=bool))
         assert metric("f1")(test, choose(test, utilities, threshold)) > everything + 0.05
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_table_says_what_the_class_says(name):
+    assert CLASSES[name].name == name
+    assert CLASSES[name].kinds == LEARNERS[name].kinds
