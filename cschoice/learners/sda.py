@@ -83,6 +83,7 @@ class Sda(TorchLearner):
     n_weight_layers: int = 2
     n_weight_units: int = 16
     epochs: int = 60
+    batch_size: int = 32
     learning_rate: float = 1e-2
 
     def _build(self, n_features: int) -> nn.Module:
