@@ -19,7 +19,7 @@ from cschoice.pairs import ACTIVATIONS, PairSums, Workspace
 Mask = Tensor | None
 Normalization = Literal["none", "batch"]
 
-FLOATS_AT_ONCE = {"cpu": 2**20, "other": 2**26}  # one activation: near the cache, or 256 MB
+FLOATS_AT_ONCE = {"cpu": 2**21, "other": 2**26}  # one activation: near the cache, or 256 MB
 
 
 def floats_at_once(device: torch.device) -> int:
@@ -110,17 +110,42 @@ class Layers:
         return ACTIVATIONS[self.activation].gain
 
 
+class Mirrored(nn.Module):
+    """A dense layer whose halves mirror each other: swapping inputs swaps outputs (CmpNN)."""
+
+    def __init__(self, n_half: int, gain: float) -> None:
+        super().__init__()
+        self.same = linear(n_half, n_half, gain / 2)
+        self.cross = linear(n_half, n_half, gain / 2, bias=False)
+
+    @property
+    def weight(self) -> Tensor:
+        """Return the whole weight, (2 · half, 2 · half)."""
+        same, cross = self.same.weight, self.cross.weight
+        return torch.cat([torch.cat([same, cross], 1), torch.cat([cross, same], 1)])
+
+    @property
+    def bias(self) -> Tensor:
+        """Return the whole bias, (2 · half,)."""
+        return torch.cat([self.same.bias, self.same.bias])
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Map (..., 2 · half) to (..., 2 · half)."""
+        return F.linear(h, self.weight, self.bias)
+
+
 class Hidden(nn.Module):
     """From the sums of a first layer to the units of the last hidden layer."""
 
-    def __init__(self, layers: Layers) -> None:
+    def __init__(self, layers: Layers, *, mirrored: bool = False) -> None:
         super().__init__()
-        n_units, n_layers = layers.n_units, layers.n_layers
+        n_units, gain = layers.n_units, layers.gain
         self.activation = ACTIVATIONS[layers.activation]
         self.layers = nn.ModuleList(
-            linear(n_units, n_units, layers.gain) for _ in range(n_layers - 1)
+            Mirrored(n_units // 2, gain) if mirrored else linear(n_units, n_units, gain)
+            for _ in range(layers.n_layers - 1)
         )
-        n_norms = n_layers if layers.normalization == "batch" else 0
+        n_norms = layers.n_layers if layers.normalization == "batch" else 0
         self.norms = nn.ModuleList(MaskedBatchNorm(n_units) for _ in range(n_norms))
 
     def forward(self, z: Tensor, present: Mask = None) -> Tensor:
@@ -210,31 +235,34 @@ class ContextMLP(nn.Module):
         return utilities
 
 
+def swapped(units: Tensor) -> Tensor:
+    """Swap the mirrored halves of (..., units)."""
+    first, second = units.chunk(2, dim=-1)
+    return torch.cat([second, first], dim=-1)
+
+
 class PairEncoder(nn.Module):
     """Hidden units of all pairs (x, y) of a task, averaged over y ≠ x (eq. fetapair).
 
-    Weights are mirrored (CmpNN): what a pair's swapped order gives is the other half of its
-    hidden layer, so one evaluation serves both objects. Returns for each object both halves,
-    the mean of h(x, y) and the mean of h(y, x).
+    Weights are mirrored (CmpNN): a pair in swapped order has the same units with their halves
+    swapped, so one evaluation serves both objects.
     """
 
-    def __init__(
-        self,
-        n_inputs: int,
-        layers: Layers,
-    ) -> None:
+    def __init__(self, n_inputs: int, layers: Layers) -> None:
         super().__init__()
-        self.of_first = linear(n_inputs, layers.n_units, layers.gain / 2)
-        self.of_second = linear(n_inputs, layers.n_units, layers.gain / 2, bias=False)
-        self.hidden = Hidden(layers)
+        n_half = (layers.n_units + 1) // 2  # an odd number of units becomes the next even one
+        self.n_units = 2 * n_half
+        self.of_first = linear(n_inputs, n_half, layers.gain / 2)
+        self.of_second = linear(n_inputs, n_half, layers.gain / 2, bias=False)
+        self.hidden = Hidden(replace(layers, n_units=self.n_units), mirrored=True)
         self.workspace = Workspace()
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
-        """Map (tasks, objects, inputs) to (tasks, objects, 2 · units)."""
-        left, right = self.of_first(x), self.of_second(x)  # (tasks, objects, units)
-        as_first, as_second = self._sums(left, right, mask)  # (tasks, objects, units)
-        both = torch.cat([as_first, as_second], dim=-1)  # (tasks, objects, 2 · units)
-        return mean_over_others(both, mask)
+        """Map (tasks, objects, inputs) to (tasks, objects, units)."""
+        # W [x; y]: what x adds as the first object, and with the halves swapped as the second.
+        left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
+        as_first, as_second = self._sums(left, swapped(left), mask)  # (tasks, objects, units)
+        return mean_over_others(as_first + swapped(as_second), mask)
 
     def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
         if not self.hidden.norms:
@@ -249,7 +277,9 @@ class PairEncoder(nn.Module):
                 *(parameter for layer in layers for parameter in (layer.weight, layer.bias)),
             )
             return sums
+        # Batch normalization needs all pairs at once; and as it does not mirror, in both orders.
         present = other_pairs(left.shape[1], mask, left.device)
         pairs = left.unsqueeze(2) + right.unsqueeze(1)  # (tasks, objects, objects, units)
         h = self.hidden(pairs, present.expand(pairs.shape[:-1]))
-        return sums_over_others(h, mask)
+        as_first, _ = sums_over_others(h, mask)
+        return as_first, torch.zeros_like(as_first)

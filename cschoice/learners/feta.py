@@ -15,32 +15,30 @@ from cschoice.space import Integer
 class FetaNet(nn.Module):
     """U(x, Q) = U0(x) + mean of U1(x, y) over the other objects y (eq. fetapair)."""
 
-    def __init__(self, n_features: int, layers: Layers, *, inherent: bool = True) -> None:
+    def __init__(self, n_features: int, inherent: Layers, pairs: Layers) -> None:
         super().__init__()
-        self.n_units = layers.n_units
-        self.inherent = MLP(n_features, 1, layers) if inherent else None
-        self.pairs = PairEncoder(n_features, layers)
-        # The mean of a bias is a bias, and U0 has one.
-        self.last = linear(2 * layers.n_units, 1, 1.0, bias=not inherent)
+        self.inherent = MLP(n_features, 1, inherent)
+        self.pairs = PairEncoder(n_features, pairs)
+        self.last = linear(self.pairs.n_units, 1, 1.0, bias=False)  # U0 has a bias
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
-        utilities: Tensor = self.last(self.pairs(x, mask)).squeeze(-1)  # (tasks, objects)
-        return (
-            utilities if self.inherent is None else utilities + self.inherent(x, mask).squeeze(-1)
-        )
+        both = self.inherent(x, mask) + self.last(self.pairs(x, mask))  # (tasks, objects, 1)
+        utilities: Tensor = both.squeeze(-1)
+        return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return the size of one layer over all pairs: what ``pairs`` takes at once."""
-        return n_objects * n_objects * self.n_units
+        return max(1, n_objects // 2) * n_objects * self.pairs.n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Feta(TorchLearner):
     """FETA-Net (section FETA-Net architecture).
 
-    ``inherent=False`` leaves U0 out; with 3 layers of 32 units that is the network of 2,849
-    parameters in the infinite data experiment.
+    ``n_units`` are those of a hidden layer of U1, half of them for each order of a pair. U0 has
+    as many layers and as many units, unless ``n_inherent_units`` says otherwise: 2 layers of 56
+    and 19 units make the network of 2,849 parameters in the infinite data experiment.
     """
 
     name = "feta"
@@ -55,11 +53,11 @@ class Feta(TorchLearner):
 
     n_layers: int = 3
     n_units: int = 64
-    inherent: bool = True
+    n_inherent_units: int | None = None
 
     def _build(self, n_features: int) -> nn.Module:
-        layers = self._layers(self.n_units, self.n_layers)
-        return FetaNet(n_features, layers, inherent=self.inherent)
+        inherent = self._layers(self.n_inherent_units or self.n_units, self.n_layers)
+        return FetaNet(n_features, inherent, self._layers(self.n_units, self.n_layers))
 
 
 class FetaLinearNet(nn.Module):

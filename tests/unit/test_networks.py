@@ -26,6 +26,7 @@ from cschoice.nets import (
     masked_mean,
     mean_over_others,
     sums_over_others,
+    swapped,
 )
 from cschoice.pairs import ACTIVATIONS, PairSums, Workspace
 from cschoice.tasks import ChoiceTasks, Kind
@@ -95,7 +96,7 @@ def n_parameters(name: str, **parameters: Any) -> int:
 def test_the_papers_parameter_counts_can_be_built() -> None:
     wide = {"n_set_units": 32, "n_embedding": 32, "n_units": 32}
     small = {"n_set_units": 17, "n_embedding": 17, "n_units": 36}
-    assert n_parameters("feta", n_layers=3, n_units=32, inherent=False) == 2849
+    assert n_parameters("feta", n_layers=2, n_units=56, n_inherent_units=19) == 2849
     assert n_parameters("fate", n_set_layers=2, n_layers=2, **small) == 2870
     assert n_parameters("fate", n_set_layers=3, n_layers=3, **wide) == 5985
     assert n_parameters("sda", n_reference_units=20, n_weight_units=28) == 2850
@@ -105,25 +106,26 @@ def test_the_papers_parameter_counts_can_be_built() -> None:
 
 
 def plain_pairs(encoder: PairEncoder, x: Tensor, mask: Tensor | None) -> Tensor:
-    """Evaluate one pair after the other, the way the equation says."""
-    out = torch.zeros(*x.shape[:2], 2 * encoder.of_first.out_features, dtype=x.dtype)
+    """Evaluate one ordered pair after the other, the way the equation says."""
+    out = torch.zeros(*x.shape[:2], encoder.n_units, dtype=x.dtype)
     for task in range(len(x)):
         real = [i for i in range(x.shape[1]) if mask is None or mask[task, i]]
+        first, second = encoder.of_first(x[task]), encoder.of_second(x[task])
         for i, j in itertools.permutations(real, 2):
-            h = encoder.hidden(encoder.of_first(x[task, i]) + encoder.of_second(x[task, j]))
-            out[task, i, : len(h)] += h / (len(real) - 1)
-            out[task, j, len(h) :] += h / (len(real) - 1)
+            z = torch.cat([first[i] + second[j], second[i] + first[j]])
+            out[task, i] += encoder.hidden(z) / (len(real) - 1)
     return out
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("masked", [False, True])
-def test_pair_block_is_the_equation(activation: str, masked: bool) -> None:
+@pytest.mark.parametrize("n_objects", [5, 4, 2])
+def test_pair_block_is_the_equation(activation: str, masked: bool, n_objects: int) -> None:
     torch.manual_seed(0)
     encoder = PairEncoder(3, Layers(4, 3, activation)).double()
-    x = torch.randn(3, 5, 3, dtype=torch.float64, requires_grad=True)
-    mask = some_mask() if masked else None
-    weight = torch.randn(3, 5, 8, dtype=torch.float64)
+    x = torch.randn(3, n_objects, 3, dtype=torch.float64, requires_grad=True)
+    mask = some_mask()[:, :n_objects] if masked else None
+    weight = torch.randn(3, n_objects, 4, dtype=torch.float64)
     if mask is not None:
         weight *= mask.unsqueeze(-1)
     results = []
@@ -132,6 +134,14 @@ def test_pair_block_is_the_equation(activation: str, masked: bool) -> None:
         results.append([total, *torch.autograd.grad(total, [x, *encoder.parameters()])])
     for got, expected in zip(*results, strict=True):
         assert_allclose(got.detach(), expected.detach(), rtol=1e-9, atol=1e-12)
+
+
+def test_swapping_the_objects_of_a_pair_swaps_its_units() -> None:
+    torch.manual_seed(0)
+    encoder = PairEncoder(3, Layers(6, 3, "gelu")).double()
+    x = torch.randn(1, 2, 3, dtype=torch.float64)
+    there, back = encoder(x)[0]  # the units of (x, y) and of (y, x)
+    assert_allclose(swapped(there).detach(), back.detach(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -167,8 +177,7 @@ def test_buffers_may_be_overwritten_before_the_backward_pass() -> None:
 def test_a_set_of_one_object_has_only_its_inherent_utility() -> None:
     torch.manual_seed(0)
     x = torch.randn(3, 1, 2)
-    network = FetaNet(2, Layers(4, 2))
-    assert network.inherent is not None
+    network = FetaNet(2, Layers(4, 2), Layers(4, 2))
     assert torch.equal(network(x, None), network.inherent(x).squeeze(-1))
     linear = FetaLinearNet(2)
     nn.init.ones_(linear.of_first.weight)
@@ -195,7 +204,7 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
     layers = Layers(6, 2, "relu", normalization)
     encoder, utility = SetEncoder(3, 5, layers), ContextMLP(3, 5, layers)
     return {
-        "feta": FetaNet(3, layers),
+        "feta": FetaNet(3, layers, layers),
         "fate": FateNet(encoder, utility, 6),
         "sda": make_learner("sda")._build(3),
         "mlp": MLP(3, 1, layers),
