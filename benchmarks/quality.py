@@ -48,7 +48,7 @@ def score(learner: str, train: ChoiceTasks, test: ChoiceTasks, seed: int) -> flo
     model = make_learner(learner)
     if train.kind is Kind.SINGLETON:
         return metric("accuracy")(test, model.fit(train, seed=seed).utilities(test))
-    learned, held_out = next(stratified_shuffle_splits(train, 1, 0.1, seed))
+    ((learned, held_out),) = stratified_shuffle_splits(train, 1, 0.1, seed)
     model.fit(train[learned], seed=seed)
     threshold = tune_threshold(train[held_out], model.utilities(train[held_out]))
     return metric("f1")(test, choose(test, model.utilities(test), threshold))
@@ -72,7 +72,10 @@ def main() -> None:
             start = time.process_time()
             scores.append(score(learner, train, test, seed))
             seconds = time.process_time() - start
-            print(f"{learner} {dataset} seed {seed}: {scores[-1]:.4f} ({seconds:.0f} CPU s)")
+            print(
+                f"{learner} {dataset} seed {seed}: {scores[-1]:.4f} ({seconds:.0f} CPU s)",
+                flush=True,
+            )
         mean = float(np.mean(scores))
         verdict = "reached" if mean >= goal.target else "MISSED"
         print(
