@@ -14,6 +14,7 @@ _PUBLIC = {
     "Kind": "cschoice.tasks:Kind",
     "choose": "cschoice.decision:choose",
     "make_dataset": "cschoice.datasets:make_dataset",
+    "make_learner": "cschoice.learners:make_learner",
     "metric": "cschoice.metrics:metric",
     "stratified_shuffle_splits": "cschoice.splits:stratified_shuffle_splits",
     "tune_threshold": "cschoice.decision:tune_threshold",

@@ -27,6 +27,11 @@ def floats_at_once(device: torch.device) -> int:
     return FLOATS_AT_ONCE["cpu" if device.type == "cpu" else "other"]
 
 
+def halve_floats_at_once(device: torch.device) -> None:
+    """Use half as much at once from now on, in this process."""
+    FLOATS_AT_ONCE["cpu" if device.type == "cpu" else "other"] //= 2
+
+
 def masked_mean(values: Tensor, mask: Mask) -> Tensor:
     """Average over the objects of each task, (tasks, objects, ...) -> (tasks, ...).
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cschoice.errors import TrainingDiverged
-from cschoice.nets import MaskedBatchNorm, floats_at_once
+from cschoice.nets import MaskedBatchNorm, floats_at_once, halve_floats_at_once
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks
 from cschoice.tensors import TaskNumbers, TaskTensors, fast_products
@@ -118,24 +118,47 @@ def _epoch(
         for group in optimizer.param_groups:
             factor = plan.learning_rate_factor(epoch + start / len(order))
             group["lr"] = plan.learning_rate * factor
-        optimizer.zero_grad(set_to_none=True)
-        for piece in _training_pieces(network, data, numbers):
-            batch = data.batch(piece)
-            losses = loss(network(batch.x, batch.mask), batch.chosen, batch.mask)  # (tasks,)
-            (losses.sum() / len(numbers)).backward()  # type: ignore[no-untyped-call]
-            total += losses.detach().sum()
+        total += _gradients(network, data, numbers, loss)
         if plan.clip:
             nn.utils.clip_grad_norm_(network.parameters(), plan.clip)
         optimizer.step()
     return float(total) / len(order)
 
 
+def _gradients(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskLoss) -> Tensor:
+    """Set the gradients of a batch, piece by piece; return its summed loss, on the device.
+
+    Where the device's memory is too small, again with pieces of half the size.
+    """
+    while True:
+        network.zero_grad(set_to_none=True)
+        total = torch.zeros((), device=data.device)
+        pieces = list(_training_pieces(network, data, numbers))
+        try:
+            for piece in pieces:
+                batch = data.batch(piece)
+                losses = loss(network(batch.x, batch.mask), batch.chosen, batch.mask)  # (tasks,)
+                (losses.sum() / len(numbers)).backward()  # type: ignore[no-untyped-call]
+                total += losses.detach().sum()
+        except torch.OutOfMemoryError as error:
+            if len(pieces) == len(numbers) or _needs_whole_batch(network):
+                raise MemoryError(f"{data.device} is too small for one task: {error}") from error
+            halve_floats_at_once(data.device)
+            continue
+        return total
+
+
 def _training_pieces(
     network: Any, data: TaskTensors, numbers: TaskNumbers
 ) -> Iterator[TaskNumbers]:
-    if any(isinstance(module, MaskedBatchNorm) for module in network.modules()):
-        return iter([numbers])  # its statistics are those of the whole batch
+    if _needs_whole_batch(network):
+        return iter([numbers])
     return data.pieces(numbers, network, floats_at_once(data.device))
+
+
+def _needs_whole_batch(network: nn.Module) -> bool:
+    """Say whether the network's statistics are those of the whole batch."""
+    return any(isinstance(module, MaskedBatchNorm) for module in network.modules())
 
 
 @torch.inference_mode()

@@ -157,24 +157,30 @@ def _skopt_dimension(dimension: Dimension) -> Any:
 
 def narrowed(
     space: Mapping[str, Dimension], limits: Mapping[str, Sequence[Any]]
-) -> dict[str, Dimension]:
-    """Cut a space down to limits: [low, high], or the options that remain.
+) -> tuple[dict[str, Dimension], Params]:
+    """Cut a space down to limits, [low, high] or the options that remain.
 
-    A dimension with one value left is no dimension and goes; limits for parameters the space
-    does not have are for other learners.
+    Returns what is left to tune, and the parameters that have one value left. Limits outside
+    the space are moved to its border; those of parameters it does not have are for other
+    learners.
     """
-    result: dict[str, Dimension] = {}
+    left: dict[str, Dimension] = {}
+    fixed: Params = {}
     for name, dimension in space.items():
         limit = limits.get(name)
         if limit is None:
-            result[name] = dimension
+            left[name] = dimension
         elif isinstance(dimension, Categorical):
             options = tuple(option for option in dimension.options if option in limit)
             if len(options) > 1:
-                result[name] = Categorical(options)
+                left[name] = Categorical(options)
+            elif options:
+                fixed[name] = options[0]
         else:
-            low, high = max(dimension.low, limit[0]), min(dimension.high, limit[1])
+            low, high = (min(max(end, dimension.low), dimension.high) for end in limit)
             if low < high:
                 kind = Integer if isinstance(dimension, Integer) else Real
-                result[name] = kind(low, high, dimension.log)
-    return result
+                left[name] = kind(low, high, dimension.log)
+            else:
+                fixed[name] = low
+    return left, fixed

@@ -85,7 +85,7 @@ def _tune(context: Context, train: ChoiceTasks) -> list[Trial]:
     job = context.job
     trials = context.trials()
     learner = make_learner(job.learner, **job.learner_parameters)
-    space = narrowed(learner.tunable(), job.space)
+    space, _ = narrowed(learner.tunable(), job.space)
     fits = _Fits(context, train)
     seed = seed_for(job.seed, "tuning", dataset=job.dataset, learner=job.learner, fold=job.fold)
     defaults = learner.get_params(deep=False)
@@ -168,9 +168,10 @@ class _Fits:
         return _Final(learner, threshold)
 
     def _new(self, params: Params) -> Learner:
-        learner: Learner = make_learner(
-            self.job.learner, **{**self.job.learner_parameters, **params}
-        )
+        given = self.job.learner_parameters
+        learner: Learner = make_learner(self.job.learner, **given)
+        _, fixed = narrowed(learner.tunable(), self.job.space)
+        learner.set_params(**{**fixed, **given, **params})
         return learner
 
     def _fit(

@@ -112,6 +112,27 @@ def test_batch_norm_sees_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> Non
     assert seen == [16, 16, 8] * PLAN.epochs
 
 
+def test_out_of_memory_halves_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(nets.FLOATS_AT_ONCE, "cpu", 2**20)
+    expected = train(feta_network(), ragged_tasks(40), LOSS, PLAN, seed=0)
+    network = feta_network()
+    largest = 5
+
+    def small_device(_: Any, inputs: Any) -> None:
+        if len(inputs[0]) > largest:
+            raise torch.OutOfMemoryError("no room")
+
+    network.register_forward_pre_hook(small_device)
+    log = train(network, ragged_tasks(40), LOSS, PLAN, seed=0)
+    assert nets.FLOATS_AT_ONCE["cpu"] < 2**20
+    assert [row["loss"] for row in log] == pytest.approx(
+        [row["loss"] for row in expected], rel=1e-4
+    )
+    largest = 0
+    with pytest.raises(MemoryError, match="too small for one task"):
+        train(network, ragged_tasks(40), LOSS, PLAN, seed=0)
+
+
 @pytest.mark.parametrize("recipe", ["modern", "paper"])
 def test_recipes_learn(recipe: Any) -> None:
     plan = TrainingPlan(epochs=30, batch_size=8, learning_rate=0.02, l2=1e-4, recipe=recipe)

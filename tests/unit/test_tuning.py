@@ -130,4 +130,10 @@ def test_without_a_space_there_is_nothing_to_try():
 
 def test_limits_cut_a_space_down():
     limits = {"rate": [1e-3, 1], "layers": [2, 2], "act": ["selu"], "unknown": [1, 2]}
-    assert narrowed(SPACE, limits) == {"rate": Real(1e-3, 1e-1), "units": SPACE["units"]}
+    left, fixed = narrowed(SPACE, limits)
+    assert left == {"rate": Real(1e-3, 1e-1), "units": SPACE["units"]}
+    assert fixed == {"layers": 2, "act": "selu"}
+    assert narrowed(SPACE, {"units": [1, 2]}) == (
+        {name: SPACE[name] for name in ("rate", "layers", "act")},
+        {"units": 4},  # the nearest that the space allows
+    )
