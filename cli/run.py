@@ -73,7 +73,8 @@ def run(
     store = ResultStore(results)
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
     if dry_run:
-        _show_plan(remaining, store, len(jobs) - len(remaining), workers or len(_slots(device)))
+        n_workers = len(local_slots(device, workers))
+        _show_plan(remaining, store, len(jobs) - len(remaining), n_workers)
         return
     where = _executor(executor, store, device, workers, keep_predictions)
     store.open()
@@ -97,10 +98,6 @@ def _options(profile: str, results: Path) -> str:
     return "".join(
         f" --{name} {value}" for name, (value, default) in named.items() if value != default
     )
-
-
-def _slots(device: str) -> list[object]:
-    return list(local_slots(device, None))
 
 
 def _executor(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cschoice import taskfile
+from cschoice.batch import TaskBatch
 from cschoice.errors import InvalidFile, InvalidParameter, InvalidTasks
 from cschoice.taskchecks import checked, counted
 
@@ -340,23 +341,6 @@ class ChoiceTasks:
         starts = np.arange(0, len(order), batch_size)
         for start in starts if rng is None else rng.permutation(starts):
             yield self.pad(order[start : start + batch_size])
-
-
-@dataclass(frozen=True, eq=False)
-class TaskBatch:
-    """A rectangle of tasks; where ``mask`` is False there is no object, only padding."""
-
-    tasks: NDArray[np.int64]  # (batch,) task numbers
-    entries: NDArray[np.int64]  # (batch, objects) entry numbers, 0 at padding
-    items: NDArray[np.int64]  # (batch, objects) rows of the table, arbitrary at padding
-    mask: NDArray[np.bool_]  # (batch, objects)
-    chosen: NDArray[np.bool_]  # (batch, objects), False at padding
-    table: NDArray[np.float32]
-
-    @property
-    def x(self) -> NDArray[np.float32]:
-        """The features, (batch, objects, features), zero at padding."""
-        return np.where(self.mask[:, :, None], self.table[self.items], np.float32(0))
 
 
 def _read_only(values: ArrayLike, dtype: Any) -> NDArray[Any]:

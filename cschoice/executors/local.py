@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from cschoice.errors import InvalidParameter
 from cschoice.executors import OnEvent, Outcome
 from cschoice.records import Job, to_json
 from cschoice.store import ResultStore
@@ -40,9 +42,14 @@ def local_slots(device: str, n_workers: int | None) -> list[Slot]:
 
     ``n_workers`` is the number of processes at once; more than GPUs share them in turn.
     """
-    gpus = _visible_gpus() if device in ("auto", "cuda") else []
-    if device.startswith("cuda:"):
-        gpus = _visible_gpus()[int(device[5:]) :][:1] or [device[5:]]
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", device):
+        raise InvalidParameter(f"device must be auto, cpu, cuda, cuda:1 or mps, got '{device}'")
+    gpus = _visible_gpus() if device == "auto" or device.startswith("cuda") else []
+    if device.startswith("cuda"):
+        number = int(device[5:] or 0)
+        if number >= len(gpus):
+            raise InvalidParameter(f"device {device} is not there: {len(gpus)} GPUs are visible")
+        gpus = gpus[number : number + 1] if device != "cuda" else gpus
     if gpus:
         return [
             Slot(

@@ -6,32 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from cschoice.datasets import DATASETS
 from cschoice.metrics import METRICS
 from cschoice.tasks import ChoiceTasks
 
 COMMAND = Path(sys.executable).parent / "cschoice"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Run the app in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    (command,) = entry_points(group="console_scripts", name="cschoice")
-    app = command.load()
-
-    def invoke(line, code=0):
-        result = CliRunner().invoke(app, line.split())
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
 
 
 SMALL = "--n-train 20 --n-test 30"

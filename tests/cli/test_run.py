@@ -1,32 +1,16 @@
 """``run``, ``status``, ``collect`` and ``report`` as a user types them; cheap learners."""
 
 import json
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from cschoice.learners import LEARNERS
 from cschoice.learners.saving import load
 from cschoice.tasks import ChoiceTasks, Kind
 
 CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (command,) = entry_points(group="console_scripts", name="cschoice")
-    app = command.load()
-
-    def invoke(line, code=0):
-        result = CliRunner().invoke(app, line.split())
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
 
 
 def test_a_run_ends_with_tables_and_the_next_command(run):
@@ -96,6 +80,8 @@ def test_a_dry_run_estimates_and_writes_nothing(run):
         ("run --config nothing.yaml", "cannot read nothing.yaml"),
         ("run --executor slow --learner mnl", "executor must be local or inline, got 'slow'"),
         ("run --folds 0", "got '0'"),
+        ("run --learner mnl --device gpu", "device must be auto, cpu, cuda, cuda:1 or mps"),
+        ("run --learner mnl --device cuda:99", "device cuda:99 is not there"),
         ("run --workers none", "got 'none'"),
         ("report", "results/tables/folds.parquet is not there"),
         ("report --format pdf", "unknown format 'pdf'"),
