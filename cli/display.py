@@ -97,10 +97,11 @@ def duration(seconds: float) -> str:
     """Return a duration for people.
 
     >>> duration(3.21), duration(75), duration(7_300), duration(200_000)
-    ('3.2 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
+    ('3.2 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
     """
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
+    seconds = round(seconds)
     if seconds < 3_600:
         return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
     if seconds < 86_400:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cschoice.claims import claimed_by_living
 from cschoice.config import load
 from cschoice.errors import InvalidParameter
 from cschoice.executors import Executor
@@ -14,7 +17,7 @@ from cschoice.executors.inline import InlineExecutor
 from cschoice.executors.local import LocalExecutor, local_slots
 from cschoice.pipeline import Selection, check_parameters, current_jobs, plan
 from cschoice.pipeline import run as run_jobs
-from cschoice.records import Job, State
+from cschoice.records import Job
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect
 
@@ -71,6 +74,7 @@ def run(
     jobs = plan(study, selection)
     check_parameters(jobs)
     store = ResultStore(results)
+    store.check()
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
     if dry_run:
         n_workers = len(local_slots(device, workers))
@@ -79,47 +83,56 @@ def run(
     where = _executor(executor, store, device, workers, keep_predictions)
     store.open()
     if force:
-        for job in remaining:
-            store.forget(job)
-    failed = _run(remaining, store, where)
-    collect(store, current_jobs(study, store, folds, trials)[0])
-    skipped = [job for job in jobs if store.progress(job) is Progress.SKIPPED]
-    done = len(jobs) - len(skipped) - failed
+        _forget(remaining, store)
+    _run(remaining, store, where)
+    collect(store, current_jobs(study, store, jobs)[0])
+    counts = Counter(store.progress(job) for job in jobs)  # the files are the truth
     typer.echo(
-        f"{done} of {len(jobs)} jobs done, {len(skipped)} skipped, {failed} failed: "
-        f"{results / 'tables'}. Next: cschoice report{_options(profile, results)}"
+        f"{counts[Progress.DONE]} of {len(jobs)} jobs done, {counts[Progress.SKIPPED]} skipped, "
+        f"{counts[Progress.FAILED]} failed: {results / 'tables'}. "
+        f"Next: cschoice report{_options(profile, experiment, results)}"
     )
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(1 if counts[Progress.FAILED] else 0)
 
 
-def _options(profile: str, results: Path) -> str:
+def _forget(jobs: list[Job], store: ResultStore) -> None:
+    busy = [job.label for job in jobs if claimed_by_living(store.folder(job))]
+    if busy:
+        raise InvalidParameter(f"--force: another run works on {busy[0]}: stop it first")
+    for job in jobs:
+        store.forget(job)
+
+
+def _options(profile: str, experiment: str, results: Path) -> str:
     """Return the options that make the next command find these results."""
-    named = {"profile": (profile, PROFILE), "results": (results, DEFAULT_RESULTS)}
+    named = {
+        "profile": (profile, PROFILE),
+        "experiment": (experiment, DEFAULT_EXPERIMENT),
+        "results": (str(results), str(DEFAULT_RESULTS)),
+    }
     return "".join(
-        f" --{name} {value}" for name, (value, default) in named.items() if value != default
+        f" --{name} {shlex.quote(value)}"
+        for name, (value, default) in named.items()
+        if value != default
     )
 
 
 def _executor(
     name: str, store: ResultStore, device: str, workers: int | None, keep_predictions: bool
 ) -> Executor:
+    slots = local_slots(device, workers)
     if name == "inline":
-        plain = "cpu" if device == "auto" else device
-        return InlineExecutor(store, plain, keep_predictions)
+        return InlineExecutor(store, slots[0].device, keep_predictions)
     if name == "local":
-        slots = local_slots(device, workers)
         return LocalExecutor(store, slots, keep_predictions=keep_predictions)
     raise InvalidParameter(f"executor must be local or inline, got '{name}'")
 
 
-def _run(jobs: list[Job], store: ResultStore, executor: Executor) -> int:
-    """Run the jobs with a display; return how many failed."""
-    failed = 0
+def _run(jobs: list[Job], store: ResultStore, executor: Executor) -> None:
+    """Run the jobs with a display."""
     with Display(len(jobs)) as display:
         for outcome, record in run_jobs(jobs, store, executor, display.on_event):
             display.finished(outcome, record)
-            failed += record is None or record.state is State.FAILED
-    return failed
 
 
 def _show_plan(jobs: list[Job], store: ResultStore, n_done: int, n_slots: int) -> None:

@@ -46,6 +46,7 @@ def status(
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
     jobs = plan(load(config), selection)
     store = ResultStore(results)
+    store.check()
     states = [(job, store.progress(job)) for job in jobs]
     if as_json:
         answer_json(
@@ -76,8 +77,6 @@ def status(
 
 
 def collect(
-    folds: Folds = None,
-    trials: Trials = None,
     results: Results = DEFAULT_RESULTS,
     config: Config = None,
 ) -> None:
@@ -87,7 +86,7 @@ def collect(
     """
     store = ResultStore(results)
     store.open()
-    jobs, n_stale = current_jobs(load(config), store, folds, trials)
+    jobs, n_stale = current_jobs(load(config), store)
     for name, n_rows in collect_tables(store, jobs).items():
         typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
     if n_stale:

@@ -3,8 +3,8 @@
 A claim is a numbered file that names its process, created together with its content by a hard
 link: of several who try, one succeeds, on network file systems too. The highest number holds the
 folder. A claim is dead when its process is (on this machine), or when its heartbeat stopped (on
-another one); whoever finds it dead takes the next number, so a takeover needs no removal and
-cannot hit the wrong file.
+another one); whoever finds it dead takes the next number, and steps back if someone living turns
+out to hold another.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ def _take(folder: Path) -> Path | None:
         return None
     finally:
         draft.unlink(missing_ok=True)
-    for dead in claims:
+    others = [claim for claim in _claims(folder) if claim != path]
+    if any(_lives(other) for other in others):  # someone came in between: step back
+        path.unlink(missing_ok=True)
+        return None
+    for dead in others:
         dead.unlink(missing_ok=True)
     return path
 
@@ -79,7 +83,7 @@ def _number(path: Path) -> int:
 def _lives(path: Path) -> bool:
     try:
         holder: dict[str, Any] = json.loads(path.read_text())
-    except FileNotFoundError:  # released just now
+    except (FileNotFoundError, ValueError):  # released just now, or never written whole
         return False
     if holder["host"] == socket.gethostname():
         return process_alive(holder["pid"]) and _started(holder["pid"]) == holder["started"]

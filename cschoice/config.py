@@ -7,7 +7,9 @@ what was got, what is allowed, the nearest name. No inheritance, no interpolatio
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -18,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
+from cschoice.registry import load as registry_load
 from cschoice.registry import unknown_name
 
 Section = TypeVar("Section")
@@ -27,6 +30,7 @@ DEFAULT_PROFILE = "laptop"
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+Name = Annotated[str, Field(pattern=r"^[\w.-]+$")]  # it becomes the name of a folder
 
 
 class _Strict(BaseModel):
@@ -54,7 +58,7 @@ class FrugalSettings(_Strict):
     task_share: Share = 1.0
     epoch_share: Share = 1.0
     n_promoted: Annotated[int, Field(ge=0)] = 0
-    hopeless: Annotated[float, Field(gt=0)] = 1.0
+    hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
 
 
 class Profile(_Strict):
@@ -78,8 +82,8 @@ class Study(_Strict):
 
     datasets: dict[str, dict[str, Any]] = {}
     learners: dict[str, LearnerSettings] = {}
-    experiments: dict[str, Experiment]
-    profiles: dict[str, Profile]
+    experiments: dict[Name, Experiment]
+    profiles: dict[Name, Profile]
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment of that name."""
@@ -100,6 +104,8 @@ def load(path: Path | None = None) -> Study:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError([f"{path}: not UTF-8 text: {error}"]) from error
     except yaml.YAMLError as error:
         raise ConfigError([f"{path}: not YAML: {' '.join(str(error).split())}"]) from error
     return check(content, path)
@@ -152,6 +158,10 @@ def _problems_of_names(study: Study) -> Iterator[str]:
         at = f"experiments.{name}"
         yield from wrong(f"{at}.datasets", "dataset", experiment.datasets, DATASETS)
         yield from wrong(f"{at}.learners", "learner", experiment.learners, LEARNERS)
+    for name, parameters in study.datasets.items():
+        if name in DATASETS and (source := DATASETS[name].source):
+            known = {field.name: field for field in fields(registry_load(source))}
+            yield from wrong(f"datasets.{name}", f"parameter of {name}", parameters, known)
     for name, settings in study.learners.items():
         yield from _problems_of_limits(f"learners.{name}.space", settings.space)
     for name, profile in study.profiles.items():
@@ -160,9 +170,12 @@ def _problems_of_names(study: Study) -> Iterator[str]:
 
 def _problems_of_limits(where: str, space: Mapping[str, list[Any]]) -> Iterator[str]:
     for name, limits in space.items():
-        numbers = all(isinstance(limit, int | float) for limit in limits)
-        if not limits or (numbers and (len(limits) != 2 or limits[0] > limits[1])):
-            yield f"{where}.{name}: limits are [low, high] or a list of options, got {limits}"
+        numbers = all(type(limit) in (int, float) and math.isfinite(limit) for limit in limits)
+        if not numbers or len(limits) != 2 or limits[0] > limits[1]:
+            yield (
+                f"{where}.{name}: limits are [low, high], got {limits} "
+                "(YAML reads 1e-3 as text: write 1.0e-3)"
+            )
 
 
 def _named(noun: str, name: str, known: Mapping[str, Section]) -> Section:

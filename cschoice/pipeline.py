@@ -112,19 +112,27 @@ def _learner_settings(study: Study, profile: Profile, learner: str) -> dict[str,
 
 
 def current_jobs(
-    study: Study, store: ResultStore, folds: int | None = None, trials: int | None = None
+    study: Study, store: ResultStore, asked: Sequence[Job] = ()
 ) -> tuple[list[Job], int]:
-    """Return the jobs with files that the study still asks for, and how many it does not.
+    """Return the jobs with files that the study, or this run, asks for; and how many it does not.
 
     Tables are made of the former: a changed configuration is never mixed with what was before.
     """
     found = list(store.jobs())
-    wanted: set[str] = set()
+    wanted = set(asked)
+    trials = {job.budget.n_trials for job in asked} | {None}
     for profile, experiment in {(job.profile, job.experiment) for job in found}:
         if profile in study.profiles and experiment in study.experiments:
-            selection = Selection(experiment, profile, ("*",), ("*",), folds, trials)
-            wanted |= {job.key for job in plan(study, selection)}
-    current = [job for job in found if job.key in wanted]
+            group = [job for job in found if (job.profile, job.experiment) == (profile, experiment)]
+            learners = {job.learner for job in group} & set(LEARNERS)
+            datasets = {job.dataset for job in group} & set(DATASETS)
+            n_folds = 1 + max(job.fold for job in group)
+            for n_trials in trials if learners and datasets else ():
+                selection = Selection(
+                    experiment, profile, sorted(learners), sorted(datasets), n_folds, n_trials
+                )
+                wanted |= set(plan(study, selection))
+    current = [job for job in found if job in wanted]
     return current, len(found) - len(current)
 
 
@@ -145,7 +153,7 @@ def run(
             if outcome.ended == "busy":
                 elsewhere.append(outcome.job)
                 continue
-            if outcome.ended == "died":
+            if outcome.ended == "died" and not _in_other_hands(outcome.job, store):
                 store.begin(outcome.job)
                 store.finish(outcome.job, _died(outcome))
             yield outcome, store.record(outcome.job)
@@ -156,7 +164,13 @@ def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:
     """Wait until nobody works on these jobs any more; return those that are still not done."""
     while any(store.progress(job) is Progress.RUNNING for job in jobs):
         time.sleep(_POLL)
-    return [job for job in jobs if store.progress(job) is Progress.TO_DO]
+    ended = (Progress.DONE, Progress.FAILED, Progress.SKIPPED)
+    return [job for job in jobs if store.progress(job) not in ended]
+
+
+def _in_other_hands(job: Job, store: ResultStore) -> bool:
+    """Say whether a job whose process died is finished all the same, or someone else's now."""
+    return store.progress(job) in (Progress.DONE, Progress.RUNNING)
 
 
 def _died(outcome: Outcome) -> Record:

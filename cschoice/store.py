@@ -46,16 +46,25 @@ class ResultStore:
 
     def open(self) -> None:
         """Create the folder, or check that this version can read it."""
+        self.check()
         path = self.root / "version.json"
-        if path.exists():
-            version = json.loads(_read(path)).get("version")
-            if not isinstance(version, int) or version > STORE_VERSION:
-                raise InvalidFile(
-                    f"{self.root} was written by a newer cschoice (version {version}, this one "
-                    f"knows {STORE_VERSION}): install that, or choose another --results"
-                )
-        else:
+        if not path.exists():
             _write(path, to_json({"version": STORE_VERSION}))
+
+    def check(self) -> None:
+        """Refuse a folder that this version cannot read; one that is not there is fine."""
+        path = self.root / "version.json"
+        if not path.exists():
+            return
+        try:
+            version = json.loads(_read(path))["version"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise InvalidFile(f"{path} is damaged: choose another --results") from error
+        if version > STORE_VERSION:
+            raise InvalidFile(
+                f"{self.root} was written by a newer cschoice (version {version}, this one knows "
+                f"{STORE_VERSION}): install that, or choose another --results"
+            )
 
     def folder(self, job: Job) -> Path:
         """Return where the job's files are."""
@@ -66,8 +75,8 @@ class ResultStore:
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
-        if before is not None and before.key != job.key:
-            for name in ("record.json", "trials.jsonl", "predictions.parquet", "log.txt"):
+        if before is None or before.key != job.key:
+            for name in ("record.json", "trials.jsonl", "predictions.parquet"):
                 (folder / name).unlink(missing_ok=True)
             shutil.rmtree(folder / "model", ignore_errors=True)
         if before != job:
@@ -164,6 +173,8 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"{path} is damaged: it is not text") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -178,6 +178,8 @@ def narrowed(
                 fixed[name] = options[0]
         else:
             low, high = (min(max(end, dimension.low), dimension.high) for end in limit)
+            if isinstance(dimension, Integer):
+                low, high = math.ceil(low), math.floor(high)
             if low < high:
                 kind = Integer if isinstance(dimension, Integer) else Real
                 left[name] = kind(low, high, dimension.log)

@@ -1,6 +1,6 @@
 """One job in one process: what executors start, here or on a cluster.
 
-    python -m cschoice.worker --results RESULTS --folder runs/laptop/study/medoid/feta/fold-0
+    python -m cschoice.worker --results RESULTS --job '{"dataset": "medoid", …}'
 
 Results go through files only. Lines of JSON on stdout tell the parent how it goes; everything
 else that is printed goes to the job's log.
@@ -21,6 +21,7 @@ from typing import Any
 
 from cschoice.claims import claim
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
+from cschoice.files import explained
 from cschoice.protocols import PROTOCOLS
 from cschoice.protocols.context import Context, environment
 from cschoice.records import Job, Record, State, from_json
@@ -38,7 +39,8 @@ def work(context: Context) -> Record | None:
     """
     job, store = context.job, context.store
     folder = context.folder
-    folder.mkdir(parents=True, exist_ok=True)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     with claim(folder) as mine:
         if not mine:
             return None
@@ -66,7 +68,7 @@ def _ended(context: Context, state: State, reason: str) -> Record:
 
 
 def main() -> int:
-    """Read the job from its folder, do it, and say by the exit code how it went."""
+    """Read the job, do it, and say by the exit code how it went."""
     parser = argparse.ArgumentParser(description="Do one job.")
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--job", required=True, help="the job, as JSON")

@@ -41,9 +41,11 @@ def fill_normal(bits: BitGenerator, out: Float32) -> None:
         radius *= _F(-2)
         np.sqrt(radius, out=radius)
         angle *= _F(2 * math.pi)
-        np.multiply(np.cos(angle), radius, out=part[:half])
-        rest = len(part) - half
-        np.multiply(np.sin(angle[:rest]), radius[:rest], out=part[half:])
+        first, second = part[:half], part[half:]
+        np.cos(angle, out=first)
+        first *= radius
+        np.sin(angle[: len(second)], out=second)
+        second *= radius[: len(second)]
 
 
 def _parts(out: Float32) -> Iterator[Float32]:

@@ -6,6 +6,7 @@ sees one device only, chosen before it starts, and has as many threads as its jo
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from typing import IO, Any
 
 from cschoice.errors import InvalidParameter
 from cschoice.executors import OnEvent, Outcome
+from cschoice.files import explained
 from cschoice.records import Job, to_json
 from cschoice.store import ResultStore
 from cschoice.worker import EXIT_BUSY, EXIT_UNUSABLE
@@ -69,8 +71,8 @@ def local_slots(device: str, n_workers: int | None) -> list[Slot]:
 def _visible_gpus() -> list[str]:
     """Return what CUDA_VISIBLE_DEVICES may name, without loading torch."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if given is not None:
-        return [name for name in given.split(",") if name]
+    if given is not None:  # a -1 ends the list
+        return list(itertools.takewhile(lambda name: name not in ("", "-1"), given.split(",")))
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
@@ -80,7 +82,9 @@ def _visible_gpus() -> list[str]:
 
 def _n_cores() -> int:
     given = os.environ.get("SLURM_CPUS_PER_TASK")
-    return int(given) if given else len(os.sched_getaffinity(0))
+    if given:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass
@@ -138,7 +142,8 @@ class LocalExecutor:
 
     def _start(self, job: Job, slot: Slot) -> _Running:
         folder = self.store.folder(job)
-        folder.mkdir(parents=True, exist_ok=True)
+        with explained(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         log = folder / "log.txt"
         threads = str(job.threads)
         environment = {
@@ -156,7 +161,7 @@ class LocalExecutor:
             "--parent", str(os.getpid()),
             *(["--keep-predictions"] if self.keep_predictions else []),
         ]  # fmt: skip
-        with log.open("w") as file:
+        with log.open("a") as file:  # someone else may be writing to it
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

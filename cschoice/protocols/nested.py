@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cschoice.datasets import make_dataset
 from cschoice.decision import choose, tune_threshold
-from cschoice.errors import CschoiceError
+from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.learners import make_learner
 from cschoice.learners.base import Learner
 from cschoice.learners.saving import save
@@ -41,14 +41,15 @@ def run(context: Context) -> Record:
     train, test = source.fold(job.fold, job.seed)
     if source.standardize:
         train, test = train.standardized_by(train), test.standardized_by(train)
-    trials = _tune(context, train)
+    fits = _Fits(context, train)
+    trials = _tune(context, fits)
     started = time.process_time()
     best = best_trial(trials)
     if trials and best is None:
         reasons = {trial.error for trial in trials if trial.error}
         raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
     params = dict(best.params) if best else {}
-    final = _Fits(context, train).final(params)
+    final = fits.final(params)
     utilities = final.learner.utilities(test)
     context.tell({"event": "test"})
     save(final.learner, context.folder / "model")
@@ -80,13 +81,12 @@ def evaluate(
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
-def _tune(context: Context, train: ChoiceTasks) -> list[Trial]:
+def _tune(context: Context, fits: _Fits) -> list[Trial]:
     """Try hyperparameters until the budget is spent; return all trials."""
     job = context.job
     trials = context.trials()
     learner = make_learner(job.learner, **job.learner_parameters)
     space, _ = narrowed(learner.tunable(), job.space)
-    fits = _Fits(context, train)
     seed = seed_for(job.seed, "tuning", dataset=job.dataset, learner=job.learner, fold=job.fold)
     defaults = learner.get_params(deep=False)
     while proposal := next_trial(
@@ -147,7 +147,9 @@ class _Fits:
                 if rung is Rung.SCREEN and index == 0 and _hopeless(losses[0], best, frugal):
                     state = TrialState.HOPELESS
                     break
-        except (CschoiceError, MemoryError) as error:
+        except (InvalidParameter, FileNotUsable):
+            raise  # wrong for every trial: not a result
+        except (CschoiceError, MemoryError, RuntimeError) as error:  # torch's are RuntimeErrors
             losses, state, reason = [], TrialState.FAILED, f"{type(error).__name__}: {error}"
         seconds = time.process_time() - started
         return Trial(number, rung, dict(params), losses, state, seconds, reason)

@@ -138,3 +138,20 @@ def test_show_learners_lists_spaces(run):
     rows = json.loads(run("show learners --json").stdout)
     assert [row["name"] for row in rows] == list(LEARNERS)
     assert "n_layers 1–20" in run("show learners").stdout
+
+
+def test_a_run_never_drops_finished_results_of_others(run):
+    run(f"run {CHEAP}")
+    run("run --learner random --dataset medoid --profile smoke --executor inline --folds 1")
+    run("run --learner mnl --dataset unique-onehot --profile smoke --executor inline --folds 1")
+    folds = pd.read_parquet("results/tables/folds.parquet")
+    cells = folds.groupby(["dataset", "learner"]).size().to_dict()
+    assert cells == {("medoid", "mnl"): 2, ("medoid", "random"): 2, ("unique-onehot", "mnl"): 1}
+
+
+def test_a_wrong_device_leaves_nothing_behind_in_the_journal(run, monkeypatch):
+    line = "run --learner feta-linear --dataset medoid --profile smoke --folds 1 --executor inline"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    run(f"{line} --device cuda", code=1)
+    assert not Path("results/runs/smoke/study/medoid/feta-linear/fold-0/trials.jsonl").exists()
+    run(f"{line} --device cpu")

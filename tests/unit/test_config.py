@@ -95,6 +95,8 @@ def test_names_are_checked_against_the_registries():
     content["experiments"]["study"]["learners"][0] = "fetta"
     content["learners"] = {"fat": {"parameters": {"epochs": 1}}}
     content["profiles"]["smoke"]["space"]["n_units"] = [9, 3]
+    content["profiles"]["smoke"]["space"]["l2"] = ["1e-3", "1e-1"]
+    content["datasets"] = {"medoid": {"n_trian": 5}}
     with pytest.raises(ConfigError) as caught:
         check(content, Path("my.yaml"))
     problems = "\n".join(caught.value.problems)
@@ -102,6 +104,8 @@ def test_names_are_checked_against_the_registries():
     assert "experiments.study.learners: unknown learner 'fetta': did you mean 'feta'" in problems
     assert "learners: unknown learner 'fat': did you mean 'fate'" in problems
     assert "profiles.smoke.space.n_units: limits are [low, high]" in problems
+    assert "profiles.smoke.space.l2: limits are [low, high]" in problems
+    assert "datasets.medoid: unknown parameter of medoid 'n_trian': did you mean" in problems
 
 
 @pytest.mark.parametrize("text", ["a: [", "- just\n- a list", "", "experiments: 3"])

@@ -215,3 +215,49 @@ def test_stale_records_are_in_no_table(store):
     store.begin(job)
     store.finish(job, make_record(job))
     assert collect(store, [dataclasses.replace(job, seed=5)])["folds"] == 0
+
+
+# --- what a second look found -----------------------------------------------------------------
+
+
+def test_someone_who_came_in_between_is_not_pushed_aside(tmp_path, monkeypatch):
+    """A claim was seen, released, and taken by a third process before the fourth was made."""
+    leave_claim(tmp_path, number=0)
+    listed = claims._claims
+
+    def slow_look(folder):
+        found = listed(folder)
+        monkeypatch.setattr(claims, "_claims", listed)
+        living = {"host": socket.gethostname(), "pid": os.getpid()}
+        living["started"] = claims._started(os.getpid())
+        (folder / "claim-0.json").write_text(json.dumps(living))
+        return found
+
+    monkeypatch.setattr(claims, "_claims", slow_look)
+    monkeypatch.setattr(claims, "_lives", lambda path, lives=claims._lives: lives(path))
+    with claims.claim(tmp_path) as mine:
+        assert not mine
+    assert [path.name for path in tmp_path.iterdir()] == ["claim-0.json"]
+
+
+def test_a_claim_that_was_never_written_whole_is_dead(tmp_path):
+    (tmp_path / "claim-3.json").write_text("")
+    assert not claims.claimed_by_living(tmp_path)
+    with claims.claim(tmp_path) as mine:
+        assert mine
+
+
+def test_trials_of_an_unreadable_job_are_not_taken_for_another(store):
+    job = make_job()
+    store.begin(job)
+    store.append(job, make_trial(0))
+    (store.folder(job) / "job.json").write_text("{")
+    store.begin(make_job(seed=1))
+    assert store.trials(make_job(seed=1)) == []
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "{}"])
+def test_a_damaged_version_is_said(store, text):
+    (store.root / "version.json").write_text(text)
+    with pytest.raises(InvalidFile, match="is damaged"):
+        store.check()
