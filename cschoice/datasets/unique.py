@@ -17,7 +17,7 @@ from cschoice.tasks import ChoiceTasks, Kind
 
 Digits = NDArray[np.int64]
 
-_MOST = 300  # the distributions of counts take n_features · n_objects² numbers
+_MOST = 10_000_000  # numbers in the distributions of counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,9 @@ class UniqueOneHot(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_objects > _MOST or self.n_features > _MOST:
+        if self.n_features * self.n_objects**2 > _MOST:
             raise InvalidParameter(
-                f"n_objects and n_features must be at most {_MOST}, "
+                f"n_features · n_objects² must be at most {_MOST:,}, "
                 f"got n_objects={self.n_objects}, n_features={self.n_features}"
             )
         if not self._ways[self.n_features - 1, self.n_objects - 1]:
