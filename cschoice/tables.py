@@ -62,6 +62,7 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
     Jobs that are not finished have no rows; neither has what another configuration left.
     """
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
+    damaged: list[str] = []
     ordered = sorted(jobs, key=lambda job: (job.profile, job.experiment, job.label))
     for job in ordered:
         record = store.record(job)
@@ -72,9 +73,14 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
         rows["metrics"] += [
             names | {"metric": name, "value": value} for name, value in record.metrics.items()
         ]
-        rows["trials"] += [names | _trial_row(trial) for trial in store.trials(job)]
+        try:
+            rows["trials"] += [names | _trial_row(trial) for trial in store.trials(job)]
+        except InvalidFile as error:
+            damaged.append(str(error))
     for name in SCHEMAS:
         _write(store.root / "tables" / f"{name}.parquet", name, rows[name])
+    if damaged:
+        raise InvalidFile(f"{'; '.join(damaged)}: the tables were written without these trials")
     return {name: len(table) for name, table in rows.items()}
 
 

@@ -210,6 +210,19 @@ def test_tables_hold_what_is_finished_and_are_the_same_every_time(store):
     assert read(store.root, "folds")["state"].tolist() == ["done", "done"]
 
 
+def test_a_damaged_journal_keeps_only_its_own_trials_from_the_tables(store):
+    jobs = [make_job(fold=k) for k in range(2)]
+    for job in jobs:
+        store.begin(job)
+        store.append(job, make_trial(0))
+        store.finish(job, make_record(job))
+    (store.folder(jobs[0]) / "trials.jsonl").write_text("nonsense\n")
+    with pytest.raises(InvalidFile, match="the tables were written without these trials"):
+        collect(store, jobs)
+    assert len(read(store.root, "folds")) == 2
+    assert read(store.root, "trials")["fold"].tolist() == [1]
+
+
 def test_stale_records_are_in_no_table(store):
     job = make_job()
     store.begin(job)
