@@ -31,13 +31,9 @@ def point_in_ball(rng: np.random.Generator, d: int) -> np.ndarray:
 def plain_medoid(n_tasks: int, rng: np.random.Generator) -> ChoiceTasks:
     x, chosen = np.empty((n_tasks, 10, 5), np.float32), np.zeros((n_tasks, 10), dtype=bool)
     for task in range(n_tasks):
-        while True:  # the paper redraws until the medoid is unique
-            points = rng.random((10, 5))
-            distances = np.linalg.norm(points[:, None] - points[None], axis=2).mean(axis=1)
-            medoid = distances == distances.min()
-            if medoid.sum() == 1:
-                break
-        x[task], chosen[task] = points, medoid
+        points = rng.random((10, 5))
+        distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+        x[task], chosen[task, distances.mean(axis=1).argmin()] = points, True
     return ChoiceTasks.from_dense(x, chosen, Kind.SINGLETON)
 
 
