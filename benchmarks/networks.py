@@ -46,7 +46,10 @@ def _activation() -> nn.Module:
 
 
 class PlainFeta(nn.Module):
-    """All ordered pairs of the batch, concatenated, through one network."""
+    """All ordered pairs of the batch, concatenated, through one network.
+
+    It has ``n_units`` per ordered pair; ours has as many per unordered pair, half for each order.
+    """
 
     def __init__(self, n_features: int, n_units: int, n_layers: int) -> None:
         super().__init__()
