@@ -38,12 +38,12 @@ bench: setup
 
 setup: .venv/installed-dev
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml constraints.txt cschoice/datasets/_rules.c
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e .
 	touch $@
 
-.venv/installed-dev: pyproject.toml constraints.txt
+.venv/installed-dev: pyproject.toml constraints.txt cschoice/datasets/_rules.c
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e '.[dev]'
 	touch $@ .venv/installed

@@ -32,7 +32,7 @@ def test_the_wheel_holds_every_module_and_runs(tmp_path):
     for name in ("pyproject.toml", "README.md", "LICENSE", "experiments.yaml"):
         shutil.copy(ROOT / name, source)
     for name in ("cschoice", "cli"):
-        ignore = shutil.ignore_patterns("__pycache__")
+        ignore = shutil.ignore_patterns("__pycache__", "*.so")
         shutil.copytree(ROOT / name, source / name, ignore=ignore, symlinks=True)
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     offline = ["--no-deps", "--no-build-isolation", "--no-index"]
@@ -42,6 +42,12 @@ def test_the_wheel_holds_every_module_and_runs(tmp_path):
     expected = {str(path.relative_to(ROOT)) for path in (ROOT / "cschoice").rglob("*.py")}
     expected |= {f"cschoice_cli/{path.name}" for path in (ROOT / "cli").glob("*.py")}
     assert packed == expected
+    if shutil.which("cc"):
+        assert any(
+            "datasets/_rules" in name
+            for name in zipfile.ZipFile(wheel).namelist()
+            if not name.endswith((".c", ".pyi"))
+        )
     subprocess.run([*pip, "install", *offline, "--target", str(target), str(wheel)], check=True)
     check = (
         f"import sys; sys.path.insert(0, {str(target)!r}); "

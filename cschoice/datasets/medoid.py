@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets.base import Chosen, Points, SyntheticPoints
+from cschoice.datasets.compiled import compiled
 from cschoice.datasets.draws import BitGenerator, fill_uniform
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import Kind
@@ -40,19 +41,25 @@ def medoids(points: Points) -> Chosen:
     In float32, and again in float64 for the few tasks where rounding could decide.
     """
     n_objects, n_features, n_tasks = points.shape
-    sums = _distance_sums(points)
+    sums = distance_sums(points)
     smallest = sums.min(axis=0)
     rounding = np.float32((n_objects + n_features) * 2.0**-23)
     near: Chosen = sums <= smallest + smallest * rounding
     if np.count_nonzero(near) > n_tasks:
         unclear = np.flatnonzero(near.sum(axis=0) > 1)
-        exact = _distance_sums(points[..., unclear].astype(np.float64))
+        exact = distance_sums(points[..., unclear].astype(np.float64))
         near[:, unclear] = np.arange(n_objects)[:, None] == exact.argmin(axis=0)
     return near
 
 
+def distance_sums(points: NDArray[Any]) -> NDArray[Any]:
+    """Sum the distances of each object to all others of its task, (objects, tasks)."""
+    sums = compiled("distance_sums", points, np.float32)
+    return _distance_sums(points) if sums is None else sums
+
+
 def _distance_sums(points: NDArray[Any]) -> NDArray[Any]:
-    """Sum the distances of each object to all others of its task, (objects, tasks).
+    """Do the same in NumPy, in any precision.
 
     Objects are paired with those a fixed step further on: whole blocks of pairs at once, and
     each pair once.

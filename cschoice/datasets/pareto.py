@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from cschoice.datasets.base import Chosen, Points, SyntheticPoints, check_option
+from cschoice.datasets.compiled import compiled
 from cschoice.datasets.draws import (
     BitGenerator,
     fill_normal,
@@ -49,7 +50,13 @@ class Pareto(SyntheticPoints):
 
 
 def pareto_front(points: Points) -> Chosen:
-    """Mark the objects that no other object of their task dominates (larger is better).
+    """Mark the objects that no other object of their task dominates (larger is better)."""
+    front = compiled("pareto_front", points, np.bool_)
+    return _pareto_front(points) if front is None else front
+
+
+def _pareto_front(points: Points) -> Chosen:
+    """Do the same in NumPy.
 
     Objects are paired with those a fixed step further on: whole blocks of pairs at once, and
     each pair once.

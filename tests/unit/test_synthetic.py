@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cschoice.datasets import make_dataset
+from cschoice.datasets import compiled, make_dataset
 from cschoice.datasets.draws import fill_normal, fill_uniform, points_in_ball
 from cschoice.datasets.hypervolume import contributions
-from cschoice.datasets.medoid import medoids
-from cschoice.datasets.pareto import pareto_front
+from cschoice.datasets.medoid import distance_sums, medoids
+from cschoice.datasets.pareto import _pareto_front, pareto_front
 from cschoice.errors import InvalidParameter, MissingDependency
 
 
@@ -28,9 +28,19 @@ def tasks_last(x):
     return np.ascontiguousarray(np.asarray(x, dtype=np.float32).transpose(1, 2, 0))
 
 
+@pytest.fixture(params=["c", "numpy"])
+def rules(request, monkeypatch):
+    """Run a test with the compiled rules, and with those that stand in for them."""
+    if request.param == "c" and compiled._rules is None:
+        pytest.skip("installed without a C compiler")
+    if request.param == "numpy":
+        monkeypatch.setattr(compiled, "_rules", None)
+
+
 # --- medoid -----------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("rules")
 def test_the_medoid_is_the_nearest_to_all_others():
     x, chosen = sample("medoid", 5_000)
     distances = np.linalg.norm(x[:, :, None] - x[:, None], axis=3)
@@ -38,6 +48,7 @@ def test_the_medoid_is_the_nearest_to_all_others():
     assert (chosen.sum(axis=1) == 1).all()
 
 
+@pytest.mark.usefixtures("rules")
 def test_the_medoid_is_exact_where_float32_cannot_tell():
     x = np.random.default_rng(0).random((400, 3, 2)).astype(np.float32)
     x[:, 1] = x[:, 0] + np.float32(1e-7) * np.random.default_rng(1).integers(1, 4, (400, 2))
@@ -61,6 +72,26 @@ def test_a_medoid_that_is_never_unique_is_refused(n_objects, n_features):
         make_dataset("medoid", n_objects=n_objects, n_features=n_features)
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 2, 63), (10, 5, 64), (7, 3, 201)])
+def test_compiled_rules_say_what_numpy_says(shape, monkeypatch):
+    if compiled._rules is None:
+        pytest.skip("installed without a C compiler")
+    points = np.random.default_rng(0).random(shape, dtype=np.float32)
+    sums, front = distance_sums(points), pareto_front(points)
+    monkeypatch.setattr(compiled, "_rules", None)
+    np.testing.assert_allclose(sums, distance_sums(points), rtol=1e-5)
+    assert np.array_equal(front, pareto_front(points))
+
+
+def test_compiled_rules_refuse_arrays_of_other_sizes():
+    if compiled._rules is None:
+        pytest.skip("installed without a C compiler")
+    points, sums = np.ones((2, 3, 4), dtype=np.float32), np.ones((2, 5), dtype=np.float32)
+    for sizes in ((2, 3, 4), (2, 3, 5), (-2, 3, -5)):
+        with pytest.raises(ValueError, match="sizes"):
+            compiled._rules.distance_sums(points, sums, *sizes)
+
+
 # --- pareto -----------------------------------------------------------------------------------
 
 
@@ -81,7 +112,9 @@ def test_chosen_is_what_nothing_dominates(name, centre):
 @given(st.integers(1, 4), st.integers(1, 7), st.integers(0, 999))
 def test_the_front_is_right_with_ties_and_equal_objects(n_features, n_objects, seed):
     x = np.random.default_rng(seed).integers(0, 3, (5, n_objects, n_features))
-    assert pareto_front(tasks_last(x)).T.tolist() == [front_by_definition(task) for task in x]
+    expected = [front_by_definition(task) for task in x]
+    assert pareto_front(tasks_last(x)).T.tolist() == expected
+    assert _pareto_front(tasks_last(x)).T.tolist() == expected
 
 
 def test_the_mean_front_of_thirty_points_in_the_plane():
