@@ -68,5 +68,9 @@ class DataUnavailable(CschoiceError, LookupError):
     """A dataset whose source or raw files are not there; jobs on it are skipped."""
 
 
+class DamagedData(DataUnavailable, ValueError):
+    """Raw data that are there but cannot be read; names file, line and problem."""
+
+
 class MissingDependency(CschoiceError, ImportError):
     """An optional package that is needed here and not installed."""

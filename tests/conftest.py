@@ -23,3 +23,13 @@ def data_folder():
     if not folder:
         pytest.skip("real data needed: set CSCHOICE_DATA to the folder that holds it")
     return Path(folder)
+
+
+@pytest.fixture
+def raw_folder(tmp_path, monkeypatch):
+    """An empty folder of raw data, and an empty cache."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    monkeypatch.setenv("CSCHOICE_DATA", str(folder))
+    monkeypatch.setenv("CSCHOICE_CACHE", str(tmp_path / "cache"))
+    return folder

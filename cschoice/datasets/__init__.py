@@ -33,12 +33,20 @@ class DatasetInfo:
     n_objects: Count
     source: str | None = None  # "module:class"
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
+    raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
 
 
 def _synthetic(label: str, kind: Kind, n_features: int, n_objects: int, source: str) -> DatasetInfo:
     target = f"cschoice.datasets.{source}"
     parameters = {"n_features": n_features, "n_objects": n_objects}
     return DatasetInfo(label, kind, 10_000, 100_000, n_features, n_objects, target, parameters)
+
+
+def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Count) -> DatasetInfo:
+    suffix = "-list" if kind is Kind.SINGLETON else ""
+    source = f"cschoice.datasets.letor:Letor{'List' if suffix else 'Subset'}"
+    label, raw = f"LETOR-MQ{year}{suffix}", f"letor-mq{year}{suffix}"
+    return DatasetInfo(label, kind, n_train, n_test, 46, n_objects, source, {"year": year}, raw)
 
 
 _SINGLETON, _SUBSET = Kind.SINGLETON, Kind.SUBSET
@@ -56,11 +64,11 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "tag-genome-similar": DatasetInfo(
             "Tag Genome Similar Movie", _SINGLETON, 10_000, 100_000, 1_128, 10
         ),
-        "letor-mq2007-list": DatasetInfo(
-            "LETOR-MQ2007-list", _SINGLETON, (1_353, 1_356), (336, 339), 46, (257, 1_346)
+        "letor-mq2007-list": _letor(
+            2007, _SINGLETON, (1_353, 1_356), (336, 339), n_objects=(257, 1_346)
         ),
-        "letor-mq2008-list": DatasetInfo(
-            "LETOR-MQ2008-list", _SINGLETON, (627, 628), (156, 157), 46, (204, 1_831)
+        "letor-mq2008-list": _letor(
+            2008, _SINGLETON, (627, 628), (156, 157), n_objects=(204, 1_831)
         ),
         "expedia-singleton": DatasetInfo("Expedia", _SINGLETON, 78_041, 312_229, 17, (5, 38)),
         "sushi": DatasetInfo("Sushi", _SINGLETON, 7_000, 3_000, 7, 10),
@@ -69,10 +77,8 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),
         "mnist-mode-subset": DatasetInfo("MNIST-Mode", _SUBSET, 10_000, 100_000, 128, 10),
         "mnist-unique-subset": DatasetInfo("MNIST-Unique", _SUBSET, 10_000, 100_000, 128, 10),
-        "letor-mq2007": DatasetInfo(
-            "LETOR-MQ2007", _SUBSET, (1_160, 1_172), (283, 295), 46, (6, 147)
-        ),
-        "letor-mq2008": DatasetInfo("LETOR-MQ2008", _SUBSET, (442, 459), (105, 122), 46, (5, 121)),
+        "letor-mq2007": _letor(2007, _SUBSET, (1_160, 1_172), (283, 295), n_objects=(6, 147)),
+        "letor-mq2008": _letor(2008, _SUBSET, (442, 459), (105, 122), n_objects=(5, 121)),
         "expedia-subset": DatasetInfo("Expedia", _SUBSET, 79_855, 319_489, 17, (5, 38)),
     },
 )

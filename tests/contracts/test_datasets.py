@@ -7,7 +7,7 @@ from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import DataUnavailable, InvalidParameter, UnknownName
 from cschoice.tasks import ChoiceTasks
 
-GENERATED = [name for name, info in DATASETS.items() if info.source is not None]
+GENERATED = [name for name, info in DATASETS.items() if info.source and info.raw is None]
 WAITING = [name for name, info in DATASETS.items() if info.source is None]
 
 
