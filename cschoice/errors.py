@@ -40,6 +40,14 @@ class InvalidTasks(CschoiceError, ValueError):
         self.problems = tuple(problems)
 
 
+class InvalidTable(CschoiceError, ValueError):
+    """A table that cannot be turned into choice tasks; one line per problem."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = tuple(problems)
+
+
 class InvalidUtilities(CschoiceError, ValueError):
     """Utilities or predicted choices that do not fit the tasks."""
 

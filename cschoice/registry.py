@@ -19,8 +19,9 @@ def unknown_name(noun: str, name: str, allowed: Iterable[str]) -> str:
     "unknown dataset 'mediod': did you mean 'medoid'? Known: medoid, pareto2d"
     """
     known = list(allowed)
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
+    lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    hint = f"did you mean '{lower[near[0]]}'? " if near else ""
     return f"unknown {noun} '{name}': {hint}Known: {', '.join(known)}"
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cschoice.errors import InvalidTasks
+
 Array = NDArray[Any]
 
 
 def checked(
-    table: Any, items: Any, offsets: Any, chosen: Any, singleton: bool
+    table: Any, items: Any, offsets: Any, chosen: Any, groups: Any, singleton: bool
 ) -> tuple[tuple[Array, Array, Array, Array] | None, list[str]]:
     """Return the arrays in their types, or None and everything that is wrong with them."""
     problems: list[str] = []
@@ -34,6 +37,9 @@ def checked(
             )
     if numbers is not None and starts is not None:
         problems += _problems_of_tasks(len(numbers), starts.astype(np.int64), marks, singleton)
+    known = None if groups is None else _numbers("groups", groups, 1, "iu", problems)
+    if known is not None and starts is not None and len(known) != len(starts) - 1:
+        problems.append(f"there are {len(starts) - 1:,} tasks but {len(known):,} groups")
     if problems or features is None or numbers is None or starts is None or marks is None:
         return None, problems
     with np.errstate(over="ignore"):
@@ -97,3 +103,39 @@ def counted(wrong: NDArray[np.bool_], noun: str, what: str) -> str:
     count, first = int(wrong.sum()), int(wrong.argmax())
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural} {what} (first: {noun} {first})"
+
+
+def differences(parts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say in what parts that should be alike differ from the first."""
+    return [
+        f"part {number} has {name} {got}, part 0 has {parts[0][name]}"
+        for number, part in enumerate(parts)
+        for name, got in part.items()
+        if got != parts[0][name]
+    ]
+
+
+def dense(x: Any, chosen: Any) -> tuple[Array, Array, Array, Array]:
+    """Return table, items, offsets and chosen of tasks of one size (tasks, objects, features)."""
+    try:
+        features, choice = np.asarray(x), np.asarray(chosen)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidTasks([f"x and chosen must be arrays of numbers: {error}"]) from error
+    if features.ndim != 3:
+        raise InvalidTasks([f"x must have shape (tasks, objects, features), got {features.shape}"])
+    n_tasks, n_objects, n_features = features.shape
+    if choice.shape == (n_tasks,) and choice.dtype.kind in "iu":
+        outside = (choice < 0) | (choice >= n_objects)
+        if outside.any():
+            raise InvalidTasks([counted(outside, "chosen position", "outside its task")])
+        choice = np.arange(n_objects) == choice[:, None]
+    if choice.shape != (n_tasks, n_objects):
+        allowed = f"{(n_tasks, n_objects)}, or be one position per task"
+        raise InvalidTasks([f"chosen must have shape {allowed}; got {choice.shape}"])
+    table = features.reshape(n_tasks * n_objects, n_features)
+    return (
+        table,
+        np.arange(n_tasks * n_objects),
+        np.arange(n_tasks + 1) * n_objects,
+        choice.ravel(),
+    )

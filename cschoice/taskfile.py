@@ -2,10 +2,11 @@
 
 One row per entry (an object in a task), in order: ``task`` (0, 1, 2, …), ``chosen`` (0 or 1;
 a number, because SQL averages numbers and not booleans) and one float column per feature,
-``x0``, ``x1``, … Where objects occur in many tasks, repeating their features would cost
-gigabytes: then the rows carry ``item`` instead, and the features stand once per item in a second
-file, ``NAME.items.parquet`` beside ``NAME.parquet``. The schema's metadata holds one JSON object
-under the key ``cschoice``: format version, kind, and what the writer says of the data's origin.
+``x0``, ``x1``, … Where it is known who chose, ``group`` is the chooser's number. Where objects
+occur in many tasks, repeating their features would cost gigabytes: then the rows carry ``item``
+instead, and the features stand once per item in a second file, ``NAME.items.parquet`` beside
+``NAME.parquet``. The schema's metadata holds one JSON object under the key ``cschoice``: format
+version, kind, and what the writer says of the data's origin.
 """
 
 from __future__ import annotations
@@ -39,6 +40,23 @@ class TaskColumns:
     table: NDArray[np.float32]
     items: NDArray[np.int64] | None
     origin: Mapping[str, Any]
+    groups: NDArray[np.int64] | None = None  # one per entry, where it is known who chose
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Return where each task's entries start."""
+        return np.flatnonzero(np.diff(self.task, prepend=-1))
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what choice tasks are made of; nothing is checked yet."""
+        return {
+            "table": self.table,
+            "items": np.arange(len(self.task)) if self.items is None else self.items,
+            "offsets": np.append(self.starts, len(self.task)),
+            "chosen": self.chosen,
+            "kind": self.kind,
+            "groups": None if self.groups is None else self.groups[self.starts],
+        }
 
 
 def items_path(path: Path) -> Path:
@@ -79,18 +97,26 @@ def read(path: Path) -> TaskColumns:
     chosen = _column(file, "chosen", path, "iub")
     if not np.isin(chosen, (0, 1)).all():
         raise _damaged(path, "chosen has values other than 0 and 1")
-    return TaskColumns(
+    groups = _column(file, "group", path, "iu") if "group" in file.schema_arrow.names else None
+    columns = TaskColumns(
         kind=about["kind"],
         task=_column(file, "task", path, "iu").astype(np.int64),
         chosen=chosen.astype(np.bool_),
         table=table,
         items=None if items is None else items.astype(np.int64),
+        groups=None if groups is None else groups.astype(np.int64),
         origin=about["origin"],
     )
+    numbers = columns.task[columns.starts]
+    if not np.array_equal(numbers, np.arange(len(numbers))):
+        raise InvalidFile(f"{path} is damaged (task numbers are not 0, 1, 2, …)")
+    return columns
 
 
 def _entries(columns: TaskColumns) -> dict[str, NDArray[Any]]:
     first = {"task": columns.task}
+    if columns.groups is not None:
+        first["group"] = columns.groups
     chosen = {"chosen": columns.chosen.astype(np.int8)}
     if columns.items is None:
         return first | chosen | _features(columns.table)
@@ -170,7 +196,9 @@ def _about(path: Path, metadata: bytes) -> dict[str, Any]:
 
 def _feature_matrix(file: Any, path: Path) -> NDArray[np.float32]:
     """Read the columns x0, x1, …, which must be all columns but the named ones."""
-    names = [name for name in file.schema_arrow.names if name not in ("task", "item", "chosen")]
+    names = [
+        name for name in file.schema_arrow.names if name not in ("task", "group", "item", "chosen")
+    ]
     if not names or names != [f"x{k}" for k in range(len(names))]:
         raise _damaged(path, f"features must be x0, x1, …, got {', '.join(names) or 'none'}")
     table = np.empty((file.metadata.num_rows, len(names)), dtype=np.float32)

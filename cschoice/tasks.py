@@ -9,32 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cschoice import taskfile
-from cschoice.batch import TaskBatch
-from cschoice.errors import InvalidFile, InvalidParameter, InvalidTasks
-from cschoice.taskchecks import checked, counted
+from cschoice import frames, taskfile
+from cschoice.batch import TaskBatch, batch_numbers, pad
+from cschoice.errors import InvalidFile, InvalidTasks
+from cschoice.kind import Kind
+from cschoice.ragged import Index, Ragged, starts_of
+from cschoice.scaling import Scaling
+from cschoice.taskchecks import checked, dense, differences
 
-Index = int | slice | NDArray[np.int64] | NDArray[np.bool_] | Sequence[int]
+__all__ = ["ChoiceTasks", "Kind"]
 
 _COMPARED_AT_ONCE = 1_000_000
-
-
-class Kind(StrEnum):
-    """What a task asks for: one object, or any non-empty subset."""
-
-    SINGLETON = "singleton"
-    SUBSET = "subset"
+_TYPES = {
+    "table": np.float32,
+    "items": np.int64,
+    "offsets": np.int64,
+    "chosen": np.bool_,
+    "kind": None,
+    "groups": np.int64,
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChoiceTasks:
+class ChoiceTasks(Ragged):
     """Ragged choice tasks over a shared item table; immutable.
 
     >>> tasks = ChoiceTasks(
@@ -55,35 +58,44 @@ class ChoiceTasks:
     offsets: NDArray[np.int64]  # (n_tasks + 1,) where each task's entries start
     chosen: NDArray[np.bool_]  # (n_entries,)
     kind: Kind
+    groups: NDArray[np.int64] | None = None  # (n_tasks,) who chose, where it is known
 
     __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         arrays, problems = checked(
-            self.table, self.items, self.offsets, self.chosen, self.kind == Kind.SINGLETON
+            self.table,
+            self.items,
+            self.offsets,
+            self.chosen,
+            self.groups,
+            self.kind == Kind.SINGLETON,
         )
         if self.kind not in list(Kind):
             problems.append(f"kind must be singleton or subset, got {self.kind!r}")
         if problems or arrays is None:
             raise InvalidTasks(problems)
-        self._store(*arrays, Kind(self.kind))
+        self._store(*arrays, Kind(self.kind), self.groups)
 
-    def _store(
-        self, table: ArrayLike, items: ArrayLike, offsets: ArrayLike, chosen: ArrayLike, kind: Kind
-    ) -> None:
-        object.__setattr__(self, "table", _read_only(table, np.float32))
-        object.__setattr__(self, "items", _read_only(items, np.int64))
-        object.__setattr__(self, "offsets", _read_only(offsets, np.int64))
-        object.__setattr__(self, "chosen", _read_only(chosen, np.bool_))
-        object.__setattr__(self, "kind", kind)
+    def _store(self, *values: Any) -> None:
+        """Set the fields, in their order."""
+        for (name, dtype), value in zip(_TYPES.items(), values, strict=True):
+            stored = value if dtype is None or value is None else _read_only(value, dtype)
+            object.__setattr__(self, name, stored)
 
     @classmethod
     def trusted(
-        cls, table: ArrayLike, items: ArrayLike, offsets: ArrayLike, chosen: ArrayLike, kind: Kind
+        cls,
+        table: ArrayLike,
+        items: ArrayLike,
+        offsets: ArrayLike,
+        chosen: ArrayLike,
+        kind: Kind,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Make tasks without the checks, from arrays that are valid by construction."""
         tasks = object.__new__(cls)
-        tasks._store(table, items, offsets, chosen, kind)
+        tasks._store(table, items, offsets, chosen, kind, groups)
         return tasks
 
     @classmethod
@@ -93,30 +105,26 @@ class ChoiceTasks:
         ``chosen`` is a boolean array (tasks, objects) or, for singleton choice, the position of
         the chosen object in each task.
         """
-        try:
-            features, choice = np.asarray(x), np.asarray(chosen)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InvalidTasks([f"x and chosen must be arrays of numbers: {error}"]) from error
-        if features.ndim != 3:
-            raise InvalidTasks(
-                [f"x must have shape (tasks, objects, features), got {features.shape}"]
-            )
-        n_tasks, n_objects, n_features = features.shape
-        if choice.shape == (n_tasks,) and choice.dtype.kind in "iu":
-            outside = (choice < 0) | (choice >= n_objects)
-            if outside.any():
-                raise InvalidTasks([counted(outside, "chosen position", "outside its task")])
-            choice = np.arange(n_objects) == choice[:, None]
-        if choice.shape != (n_tasks, n_objects):
-            allowed = f"{(n_tasks, n_objects)}, or be one position per task"
-            raise InvalidTasks([f"chosen must have shape {allowed}; got {choice.shape}"])
-        return cls(
-            table=features.reshape(n_tasks * n_objects, n_features),
-            items=np.arange(n_tasks * n_objects),
-            offsets=np.arange(n_tasks + 1) * n_objects,
-            chosen=choice.ravel(),
-            kind=kind,
-        )
+        return cls(*dense(x, chosen), kind=kind)
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, impute: Any = (), drop_invalid: bool = False, **columns: Any
+    ) -> Self:
+        """Make tasks from a table: a pandas data frame, or the path of a CSV or Parquet file.
+
+        ``columns`` say what is where, as the options of ``cschoice import`` do: task, chosen,
+        features, object, alternatives, …; see ``frames.Description``.
+        """
+        _, table = frames.learn(frame, frames.describe(**columns), impute, drop_invalid)
+        kind = Kind(columns.get("kind", Kind.SINGLETON))
+        return cls.from_table(table, kind)
+
+    @classmethod
+    def from_table(cls, table: frames.Table, kind: Kind) -> Self:
+        """Make tasks from a table that was encoded; in one to be predicted nothing is chosen."""
+        items = np.arange(len(table.features))
+        return cls.trusted(table.features, items, table.offsets, table.chosen, kind, table.groups)
 
     @classmethod
     def concatenate(cls, parts: Sequence[ChoiceTasks]) -> ChoiceTasks:
@@ -124,26 +132,27 @@ class ChoiceTasks:
         if not parts:
             raise InvalidTasks(["there is nothing to concatenate"])
         first = parts[0]
-        problems = [
-            f"part {number} has {name} {got}, part 0 has {expected}"
-            for number, part in enumerate(parts)
-            for name, got, expected in (
-                ("kind", part.kind, first.kind),
-                ("number of features", part.n_features, first.n_features),
-            )
-            if got != expected
+        compared = [
+            {
+                "kind": part.kind,
+                "number of features": part.n_features,
+                "groups": part.groups is not None,
+            }
+            for part in parts
         ]
-        if problems:
+        if problems := differences(compared):
             raise InvalidTasks(problems)
         shared = all(part.table is first.table for part in parts)
+        groups = [part.groups for part in parts if part.groups is not None]
         shift = np.cumsum([0] + [0 if shared else len(part.table) for part in parts])
         sizes = np.concatenate([part.sizes for part in parts])
         return cls.trusted(
             first.table if shared else np.concatenate([part.table for part in parts]),
             np.concatenate([part.items + by for part, by in zip(parts, shift, strict=False)]),
-            _starts(sizes),
+            starts_of(sizes),
             np.concatenate([part.chosen for part in parts]),
             first.kind,
+            np.concatenate(groups) if groups else None,
         )
 
     @classmethod
@@ -151,17 +160,8 @@ class ChoiceTasks:
         """Read tasks that ``to_parquet`` wrote."""
         path = Path(path)
         columns = taskfile.read(path)
-        starts = np.flatnonzero(np.diff(columns.task, prepend=-1))
-        if not np.array_equal(columns.task[starts], np.arange(len(starts))):
-            raise InvalidFile(f"{path} is damaged (task numbers are not 0, 1, 2, …)")
         try:
-            return cls(
-                table=columns.table,
-                items=np.arange(len(columns.task)) if columns.items is None else columns.items,
-                offsets=np.append(starts, len(columns.task)),
-                chosen=columns.chosen,
-                kind=cast(Kind, columns.kind),  # checked with the rest
-            )
+            return cls(**columns.arrays())
         except InvalidTasks as error:
             raise InvalidFile(f"{path}: {error}") from error
 
@@ -183,12 +183,10 @@ class ChoiceTasks:
             chosen=self.chosen,
             table=self.table[used] if shared else self.features,
             items=items if shared else None,
+            groups=None if self.groups is None else self.spread(self.groups),
             origin=origin or {},
         )
         taskfile.write(Path(path), columns, progress)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     @property
     def n_entries(self) -> int:
@@ -201,11 +199,6 @@ class ChoiceTasks:
         return int(self.table.shape[1])
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
-        """The number of objects of each task."""
-        return np.diff(self.offsets)
-
-    @property
     def features(self) -> NDArray[np.float32]:
         """The features of every entry, (n_entries, n_features)."""
         return self.table[self.items]
@@ -216,10 +209,9 @@ class ChoiceTasks:
             return NotImplemented
         if (self.kind, self.n_features) != (other.kind, other.n_features):
             return False
-        if not np.array_equal(self.offsets, other.offsets):
-            return False
-        if not np.array_equal(self.chosen, other.chosen):
-            return False
+        for name in ("offsets", "chosen", "groups"):
+            if not np.array_equal(getattr(self, name), getattr(other, name)):
+                return False
         step = max(1, _COMPARED_AT_ONCE // max(1, self.n_features))
         parts = (slice(start, start + step) for start in range(0, self.n_entries, step))
         return all(
@@ -242,89 +234,33 @@ class ChoiceTasks:
 
     def __getitem__(self, index: Index) -> ChoiceTasks:
         """Select tasks by number, slice, numbers or mask; the item table stays shared."""
-        numbers = self._numbers(index)
+        numbers = self.numbers(index)
         entries = self.entries(numbers)
         return self.trusted(
             self.table,
             self.items[entries],
-            _starts(self.sizes[numbers]),
+            starts_of(self.sizes[numbers]),
             self.chosen[entries],
             self.kind,
+            None if self.groups is None else self.groups[numbers],
         )
-
-    def _numbers(self, index: Index) -> NDArray[np.int64]:
-        """Turn whatever selects tasks into task numbers, at least one."""
-        if not isinstance(index, slice):
-            index = np.atleast_1d(np.asarray(index, dtype=None if np.size(index) else np.int64))
-            if index.ndim != 1:
-                raise InvalidTasks([f"tasks are selected by a list, got shape {index.shape}"])
-        numbers = np.arange(len(self))[index]
-        if len(numbers) == 0:
-            raise InvalidTasks(["no tasks: the selection is empty"])
-        return np.asarray(numbers)
-
-    def entries(self, index: Index) -> NDArray[np.int64]:
-        """Return the entry numbers of the selected tasks, in the order of the selection."""
-        numbers = self._numbers(index)
-        sizes = self.sizes[numbers]
-        starts = _starts(sizes)
-        return np.arange(starts[-1]) + np.repeat(self.offsets[numbers] - starts[:-1], sizes)
 
     def standardized_by(self, train: ChoiceTasks) -> ChoiceTasks:
         """Scale features to mean 0 and variance 1 over the entries of ``train``.
 
         A feature that is constant there keeps its scale.
         """
-        weight = np.bincount(train.items, minlength=len(train.table)) / train.n_entries
-        mean = weight @ train.table
-        deviation = np.sqrt(weight @ (train.table - mean) ** 2)
-        deviation[deviation <= 1e-6 * np.maximum(1, np.abs(mean))] = 1
-        table = (self.table - mean) / deviation
-        return self.trusted(table, self.items, self.offsets, self.chosen, self.kind)
+        return self.scaled(Scaling.learn(train.table, train.items))
 
-    def reduce(self, operation: np.ufunc, values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
-        """Combine one value per entry into one per task.
-
-        >>> tasks = ChoiceTasks.from_dense([[[0.0], [1.0]]], [1], Kind.SINGLETON)
-        >>> tasks.reduce(np.add, np.array([2, 3]))
-        array([5])
-        """
-        reduced: NDArray[Any] = operation.reduceat(values, self.offsets[:-1], dtype=dtype)
-        return reduced
-
-    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Repeat one value per task for each of its entries."""
-        return np.repeat(values, self.sizes)
-
-    def descending(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the entry numbers, task by task, each task's largest value first.
-
-        Tasks of one size are sorted as the rows of one matrix, an order of magnitude faster
-        than one sort of everything by task and value.
-        """
-        order = np.empty(self.n_entries, dtype=np.int64)
-        sizes = self.sizes
-        for size in np.unique(sizes):
-            rows = self.offsets[:-1][sizes == size][:, None] + np.arange(size)
-            ranks = np.argsort(-values[rows], axis=1, kind="stable")
-            order[rows] = np.take_along_axis(rows, ranks, axis=1)
-        return order
+    def scaled(self, scaling: Scaling) -> ChoiceTasks:
+        """Bring the features to a scale."""
+        table = scaling.apply(self.table)
+        return self.trusted(table, self.items, self.offsets, self.chosen, self.kind, self.groups)
 
     def pad(self, index: Index) -> TaskBatch:
         """Pad the selected tasks to the size of the largest of them."""
-        numbers = self._numbers(index)
-        sizes = self.sizes[numbers]
-        positions = np.arange(sizes.max())
-        mask = positions < sizes[:, None]
-        entries = np.where(mask, self.offsets[numbers][:, None] + positions, 0)
-        return TaskBatch(
-            tasks=numbers,
-            entries=entries,
-            items=self.items[entries],
-            mask=mask,
-            chosen=self.chosen[entries] & mask,
-            table=self.table,
-        )
+        numbers = self.numbers(index)
+        return pad(numbers, self.table, self.items, self.offsets, self.chosen)
 
     def batches(
         self, batch_size: int, rng: np.random.Generator | None = None
@@ -334,13 +270,8 @@ class ChoiceTasks:
         With ``rng`` tasks are shuffled within their size and batches among each other; without,
         the order is by size.
         """
-        if batch_size < 1:
-            raise InvalidParameter(f"batch_size must be at least 1, got {batch_size}")
-        order = np.arange(len(self)) if rng is None else rng.permutation(len(self))
-        order = order[np.argsort(self.sizes[order], kind="stable")]
-        starts = np.arange(0, len(order), batch_size)
-        for start in starts if rng is None else rng.permutation(starts):
-            yield self.pad(order[start : start + batch_size])
+        for numbers in batch_numbers(self.sizes, batch_size, rng):
+            yield self.pad(numbers)
 
 
 def _read_only(values: ArrayLike, dtype: Any) -> NDArray[Any]:
@@ -349,7 +280,3 @@ def _read_only(values: ArrayLike, dtype: Any) -> NDArray[Any]:
         array = array.view()
         array.flags.writeable = False
     return array
-
-
-def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])

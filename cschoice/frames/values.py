@@ -1,0 +1,132 @@
+"""Columns as numbers, labels or flags; what does not fit is named by column and row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_YES, _NO = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of one thing: a column, or a column per alternative behind each other."""
+
+    name: str
+    pieces: tuple[tuple[str, Any], ...]  # the column's name and its values, an Arrow array
+
+    @property
+    def text(self) -> bool:
+        """Say whether these are words, of which none is a number."""
+        known = [_words(column) for _, column in self.pieces if column.null_count < len(column)]
+        return bool(known) and all(
+            words is not None and not any(number is not None for number in words.values())
+            for words in known
+        )
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return numbers, NaN where they are missing; ``ValueError`` says what is none."""
+        return np.concatenate([_numbers(name, column) for name, column in self.pieces])
+
+    def labels(self) -> tuple[NDArray[np.int64], list[str]]:
+        """Return the number of each value's label, -1 where it is missing, and the labels."""
+        import pyarrow as pa
+
+        chunks = [chunk for _, column in self.pieces for chunk in _as_text(column).chunks]
+        encoded = pa.chunked_array(chunks, type=pa.string()).combine_chunks().dictionary_encode()
+        names = encoded.dictionary.to_pylist()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names) + 1, dtype=np.int64)
+        rank[order], rank[-1] = np.arange(len(names)), -1
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return rank[codes], [names[k] for k in order]
+
+    def flags(self) -> NDArray[np.int8] | None:
+        """Return 1 for yes, 0 for no, -1 where it is missing; None if that is not what it is."""
+        codes, names = self.labels()
+        meaning = [1 if name.lower() in _YES else 0 if name.lower() in _NO else 2 for name in names]
+        if 2 in meaning:
+            return None
+        return np.array([*meaning, -1], dtype=np.int8)[codes]
+
+
+def row(number: int) -> str:
+    """Name a row as people count them, the header apart."""
+    return f"row {number + 1}"
+
+
+def _words(column: Any) -> dict[str, float | None] | None:
+    """Return the different texts of a column and what number each is; None if it has none."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+        return None
+    if pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        return None
+    return {word: _parsed(word) for word in _as_text(column).unique().to_pylist() if word}
+
+
+def _parsed(word: str) -> float | None:
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        return None
+
+
+def _numbers(name: str, column: Any) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = _words(column)
+    if words is not None:
+        junk = [word for word, number in words.items() if number is None]
+        if junk:
+            text = _as_text(column)
+            first = pc.index_in(text, value_set=pa.array(junk)).is_valid().to_numpy().argmax()
+            raise ValueError(
+                f"column '{name}' must hold numbers, {row(first)} has '{text[int(first)]}'"
+            )
+        known = pa.chunked_array(
+            [pa.array([words.get(word) for word in _as_text(column).to_pylist()], pa.float64())]
+        )
+    else:
+        known = pc.cast(_decoded(column), pa.float64())
+    numbers: NDArray[np.float64] = known.to_numpy().astype(np.float64)
+    infinite = np.abs(numbers) > _LARGEST
+    if infinite.any():
+        first = int(infinite.argmax())
+        raise ValueError(
+            f"column '{name}': {row(first)} has {numbers[first]:g}, which is too large"
+        )
+    return numbers
+
+
+def _as_text(column: Any) -> Any:
+    """Return a column as text, whole numbers without a point: 1, 1.0 and '1' are one label."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _decoded(column)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+        if pc.all(pc.equal(column, pc.round(column))).as_py() is not False:
+            column = pc.cast(column, pa.int64(), safe=False)
+    text = pc.cast(column, pa.string())
+    trimmed = pc.utf8_trim_whitespace(text)
+    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+
+
+def _decoded(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(column, pa.ChunkedArray):
+        column = pa.chunked_array([column])
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    return column

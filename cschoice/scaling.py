@@ -1,0 +1,34 @@
+"""The scale of features, learned on some tasks and kept for others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Shift and divide each feature; plain numbers, so that a model can keep them."""
+
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+    @classmethod
+    def learn(cls, table: NDArray[np.float32], items: NDArray[np.int64]) -> Scaling:
+        """Take mean and deviation over the entries; a constant feature keeps its scale.
+
+        >>> Scaling.learn(np.array([[1.0, 5.0], [3.0, 5.0]], dtype=np.float32), np.array([0, 1]))
+        Scaling(mean=(2.0, 5.0), deviation=(1.0, 1.0))
+        """
+        weight = np.bincount(items, minlength=len(table)) / len(items)
+        mean = weight @ table
+        deviation = np.sqrt(weight @ (table - mean) ** 2)
+        deviation[deviation <= 1e-6 * np.maximum(1, np.abs(mean))] = 1
+        return cls(tuple(mean.tolist()), tuple(deviation.tolist()))
+
+    def apply(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the table on this scale."""
+        scaled: NDArray[np.float32] = ((table - self.mean) / self.deviation).astype(np.float32)
+        return scaled
