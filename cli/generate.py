@@ -56,7 +56,8 @@ def generate(
     parameters = {name: value for name, value in sizes.items() if value is not None}
     source = make_dataset(dataset, **_with_settings(parameters, set_ or []))
     folders = {
-        k: out / dataset / f"fold-{k}" for k in (sorted(set(fold)) if fold else range(N_FOLDS))
+        k: out / dataset / f"fold-{k}"
+        for k in (sorted(set(fold)) if fold else range(getattr(source, "n_folds", N_FOLDS)))
     }
     _check_targets(list(folders.values()), force)
     rows = []

@@ -13,9 +13,9 @@ import typer
 from typer.core import TyperGroup
 
 from cschoice import __version__
-from cschoice.errors import ConfigError, CschoiceError
+from cschoice.errors import ConfigError, CschoiceError, InvalidTable
 
-from . import generate, report, run, show, status
+from . import generate, importing, predict, report, run, show, status
 from .console import complain
 
 
@@ -52,7 +52,7 @@ class _Boundary(TyperGroup):
 
 def _problems(error: Exception, args: Sequence[str]) -> list[str]:
     """Return what is wrong, one line each; a study can have several problems at once."""
-    if isinstance(error, ConfigError):
+    if isinstance(error, ConfigError | InvalidTable):
         return list(error.problems)
     if isinstance(error, CschoiceError):
         return [" ".join(str(error).split())]
@@ -85,13 +85,16 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Learn context-dependent choice functions: what is chosen depends on what else is "
     "on offer.\n\nStart with [bold]cschoice show datasets[/bold] and "
-    "[bold]cschoice generate medoid[/bold].",
+    "[bold]cschoice generate medoid[/bold], or with your own data: "
+    "[bold]cschoice import --help[/bold].",
 )
 app.command()(run.run)
 app.command()(status.status)
 app.command()(status.collect)
 app.command()(report.report)
 app.command()(generate.generate)
+app.command("import")(importing.import_table)
+app.command()(predict.predict)
 app.add_typer(show.app, name="show")
 
 

@@ -21,7 +21,10 @@ ProfileName = Annotated[
     str, typer.Option("--profile", help="How much to spend: smoke, demo, laptop, paper, …")
 ]
 ExperimentName = Annotated[str, typer.Option("--experiment", help="Which experiment of the study.")]
-Folds = Annotated[int | None, typer.Option(min=1, help="Outer folds, if not the profile's.")]
+Folds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Outer folds, if not the profile's; never more than imported with."),
+]
 Trials = Annotated[int | None, typer.Option(min=0, help="Trials per job, if not the profile's.")]
 Results = Annotated[Path, typer.Option("--results", help="Folder of the results.")]
 Config = Annotated[

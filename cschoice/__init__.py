@@ -12,6 +12,7 @@ _PUBLIC = {
     "ChoiceTasks": "cschoice.tasks:ChoiceTasks",
     "CschoiceError": "cschoice.errors:CschoiceError",
     "Kind": "cschoice.tasks:Kind",
+    "Predictor": "cschoice.prediction:Predictor",
     "choose": "cschoice.decision:choose",
     "make_dataset": "cschoice.datasets:make_dataset",
     "make_learner": "cschoice.learners:make_learner",

@@ -44,6 +44,8 @@ def plan(study: Study, selection: Selection) -> list[Job]:
     budget = Budget(n_trials, profile.inner_splits, profile.held_out, frugal)
     nothing_to_tune = Budget(0, profile.inner_splits, profile.held_out)
     datasets, learners = _selected(experiment, selection)
+    n_folds = profile.folds if selection.folds is None else selection.folds
+    parameters = {name: _dataset_parameters(study, profile, name) for name in datasets}
     return [
         Job(
             profile=selection.profile,
@@ -54,7 +56,7 @@ def plan(study: Study, selection: Selection) -> list[Job]:
             fold=fold,
             seed=profile.seed,
             budget=budget if LEARNERS[learner].learner.search_space else nothing_to_tune,
-            dataset_parameters=_dataset_parameters(study, profile, dataset),
+            dataset_parameters=parameters[dataset],
             **_learner_settings(study, profile, learner),
             threshold_refit=profile.threshold_refit,
             threads=profile.threads,
@@ -62,7 +64,7 @@ def plan(study: Study, selection: Selection) -> list[Job]:
         for dataset in datasets
         for learner in learners
         if DATASETS[dataset].kind in LEARNERS[learner].kinds
-        for fold in range(profile.folds if selection.folds is None else selection.folds)
+        for fold in range(min(n_folds, parameters[dataset].get("n_folds", n_folds)))
     ]
 
 
@@ -90,11 +92,12 @@ def _selected(experiment: Experiment, selection: Selection) -> tuple[list[str], 
 def _dataset_parameters(study: Study, profile: Profile, dataset: str) -> dict[str, Any]:
     """Return the dataset's own parameters over the profile's, as far as it has them."""
     own = study.datasets.get(dataset, {})
-    source = DATASETS[dataset].source
-    if source is None:
+    info = DATASETS[dataset]
+    if info.source is None:
         return dict(own)
-    known = {parameter.name for parameter in fields(load(source))}
-    return {name: value for name, value in profile.datasets.items() if name in known} | own
+    known = {parameter.name for parameter in fields(load(info.source))}
+    shared = {name: value for name, value in profile.datasets.items() if name in known}
+    return {**info.pinned, **shared, **own}
 
 
 def _learner_settings(study: Study, profile: Profile, learner: str) -> dict[str, Any]:

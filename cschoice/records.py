@@ -7,16 +7,14 @@ number and of nothing else (not the device, not the executor, not a path, not a 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from cschoice.errors import InvalidFile
+from cschoice.plain import from_json as from_json
+from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
 PROTOCOL_VERSION = 1
@@ -131,22 +129,3 @@ class Record:
     n_trials: int = 0
     seconds: float = 0.0  # CPU time of all trials and the final fits
     environment: Mapping[str, str] = field(default_factory=dict)
-
-
-def to_json(value: Any) -> str:
-    """Write a value the same way every time."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
-
-
-def from_json(kind: type, text: str, where: object) -> Any:
-    """Read a job, trial or record; say where it came from if it is none."""
-    adapter = _ADAPTERS.setdefault(kind, TypeAdapter(kind))
-    try:
-        return adapter.validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        at = ".".join(str(part) for part in first["loc"])
-        raise InvalidFile(f"{where} is damaged ({at}: {first['msg']})") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from cschoice.errors import UnknownName
@@ -32,20 +32,31 @@ def load(target: str) -> Any:
 
 
 class Registry(Mapping[str, Row], Generic[Row]):
-    """A read-only table from names to rows, in the order they were written."""
+    """A read-only table from names to rows, in the order they were written.
 
-    def __init__(self, noun: str, rows: Mapping[str, Row]) -> None:
+    ``more`` is asked for further rows whenever they may matter: those a user adds.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        rows: Mapping[str, Row],
+        more: Callable[[], Mapping[str, Row]] | None = None,
+    ) -> None:
         self.noun = noun
-        self._rows = dict(rows)
+        self.written = dict(rows)
+        self._more = more or dict
 
     def __getitem__(self, name: str) -> Row:
-        try:
-            return self._rows[name]
-        except KeyError:
-            raise UnknownName(unknown_name(self.noun, name, self._rows)) from None
+        if name in self.written:
+            return self.written[name]
+        further = self._more()
+        if name in further:
+            return further[name]
+        raise UnknownName(unknown_name(self.noun, name, [*self.written, *further]))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter({**self.written, **self._more()})
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len({**self.written, **self._more()})

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cschoice.datasets.base import DatasetSource
+from cschoice.datasets.own import found
 from cschoice.errors import DataUnavailable, InvalidParameter
 from cschoice.registry import Registry, load, unknown_name
 from cschoice.tasks import Kind
@@ -34,6 +35,7 @@ class DatasetInfo:
     source: str | None = None  # "module:class"
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
     raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
+    pinned: Mapping[str, Any] = field(default_factory=dict)  # those that jobs must state
 
 
 def _synthetic(label: str, kind: Kind, n_features: int, n_objects: int, source: str) -> DatasetInfo:
@@ -47,6 +49,24 @@ def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Coun
     source = f"cschoice.datasets.letor:Letor{'List' if suffix else 'Subset'}"
     label, raw = f"LETOR-MQ{year}{suffix}", f"letor-mq{year}{suffix}"
     return DatasetInfo(label, kind, n_train, n_test, 46, n_objects, source, {"year": year}, raw)
+
+
+def _imported() -> dict[str, DatasetInfo]:
+    """Return the rows of the datasets that were imported here."""
+    return {
+        name: DatasetInfo(
+            label=name,
+            kind=about.kind,
+            n_train=about.n_train,
+            n_test=about.n_test,
+            n_features=about.n_features,
+            n_objects=about.n_objects,
+            source="cschoice.datasets.own:OwnData",
+            parameters={"name": name},
+            pinned={"content": about.content, "n_folds": about.n_folds},
+        )
+        for name, about in found().items()
+    }
 
 
 _SINGLETON, _SUBSET = Kind.SINGLETON, Kind.SUBSET
@@ -81,6 +101,7 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "letor-mq2008": _letor(2008, _SUBSET, (442, 459), (105, 122), n_objects=(5, 121)),
         "expedia-subset": DatasetInfo("Expedia", _SUBSET, 79_855, 319_489, 17, (5, 38)),
     },
+    more=_imported,
 )
 
 
@@ -102,5 +123,5 @@ def make_dataset(name: str, /, **parameters: Any) -> DatasetSource:
     for parameter in parameters:
         if parameter not in allowed:
             raise InvalidParameter(unknown_name(f"parameter of {name}", parameter, allowed))
-    made: DatasetSource = source(**{**info.parameters, **parameters})
+    made: DatasetSource = source(**{**info.parameters, **info.pinned, **parameters})
     return made

@@ -52,6 +52,20 @@ class Table:
             return None
         return self.objects.groups[self.arranged.entries[self.offsets[:-1]]]
 
+    def labels(self) -> dict[str, Any]:
+        """Return what names the task and the alternative of each object, as columns."""
+        task = self.objects.tasks[self.arranged.entries]
+        keys = {name: [values[k] for k in task] for name, values in self.objects.keys.items()}
+        if self.objects.names is None:
+            return keys | {"row": self.objects.rows[self.arranged.entries] + 1}
+        codes, names = self.objects.names
+        return keys | {self.objects.naming: [names[k] for k in codes[self.arranged.entries]]}
+
+    @property
+    def in_order(self) -> NDArray[np.int64]:
+        """Return the objects in the order of the table's rows."""
+        return np.argsort(self.objects.rows[self.arranged.entries], kind="stable")
+
     @property
     def n_copies(self) -> int:
         """Count objects that equal another one of their task, where they have no names."""
@@ -97,8 +111,10 @@ def apply_encoding(table: Any, encoding: Encoding) -> Table:
     arranged = arrange(objects)
 
     def raws(features: Sequence[Feature], values: Sequence[Values]) -> list[Raw]:
-        pairs = zip(features, values, strict=True)
-        return _each(lambda pair: _known_raw(pair[0], pair[1], objects, arranged), pairs)
+        of = {value.name: value for value in values}
+        return _each(
+            lambda feature: _known_raw(feature, of[feature.name], objects, arranged), features
+        )
 
     own = raws(encoding.features, objects.features)
     choosers = raws(encoding.of_chooser, objects.of_chooser)

@@ -28,6 +28,7 @@ class Objects:
     tasks: Codes  # number of the task, in the order in which they appear
     keys: Mapping[str, list[Any]]  # what names each task
     names: tuple[Codes, list[str]] | None  # of the alternatives, if they have any
+    naming: str  # what the names are called
     available: NDArray[np.bool_]
     chosen: NDArray[np.bool_] | None  # None where it is not known yet
     groups: Codes | None
@@ -56,6 +57,7 @@ def objects_of(table: Any, description: Description, learning: bool = True) -> O
             tasks=np.tile(tasks, n_copies),
             keys=keys,
             names=names,
+            naming=description.object or "alternative",
             available=_available(table, description, features, len(rows)),
             chosen=_chosen(table, description, names) if learning else None,
             groups=_groups(table, description, n_copies) if learning else None,

@@ -60,6 +60,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise InvalidTasks([f"{expected}, got {tasks.n_features}"])
         return self._utilities(tasks).astype(np.float32, copy=False)
 
+    @property
+    def probabilistic(self) -> bool:
+        """Say whether utilities were learned so that ``probabilities`` are what they say."""
+        return False
+
     def probabilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         """Return the probability of each entry to be chosen, where utilities mean that.
 

@@ -39,6 +39,11 @@ class LogitLearner(Learner):
     l2: float
     log_likelihood_: float
 
+    @property
+    def probabilistic(self) -> bool:
+        """Say yes: it is fitted by its likelihood."""
+        return True
+
     @abstractmethod
     def _shapes(self) -> Mapping[str, tuple[int, ...]]:
         """Return name and shape of the attributes that are estimated, in order."""

@@ -170,6 +170,12 @@ class TorchLearner(Learner):
             clip=0.0 if self.recipe == "paper" else 1.0,
         )
 
+    @property
+    def probabilistic(self) -> bool:
+        """Say whether the network was learned by its likelihood."""
+        likelihood = {Kind.SINGLETON: "cross-entropy", Kind.SUBSET: "binary-cross-entropy"}
+        return self._loss_name(self.kind_) == likelihood[self.kind_]
+
     def _loss_name(self, kind: Kind) -> str:
         if self.loss is not None:
             return self.loss

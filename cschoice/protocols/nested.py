@@ -20,10 +20,11 @@ from cschoice.decision import choose, tune_threshold
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.learners import make_learner
 from cschoice.learners.base import Learner
-from cschoice.learners.saving import save
 from cschoice.metrics import METRICS, metric
+from cschoice.prediction import Preparation, save
 from cschoice.protocols.context import Context, environment
 from cschoice.records import Frugal, Record, Rung, State, Trial, TrialState
+from cschoice.scaling import Scaling
 from cschoice.seeding import seed_for
 from cschoice.space import Dimension
 from cschoice.splits import stratified_shuffle_splits
@@ -39,8 +40,9 @@ def run(context: Context) -> Record:
     job = context.job
     source = make_dataset(job.dataset, **job.dataset_parameters)
     train, test = source.fold(job.fold, job.seed)
-    if source.standardize:
-        train, test = train.standardized_by(train), test.standardized_by(train)
+    scaling = Scaling.learn(train.table, train.items) if source.standardize else None
+    if scaling is not None:
+        train, test = train.scaled(scaling), test.scaled(scaling)
     fits = _Fits(context, train)
     trials = _tune(context, fits)
     started = time.process_time()
@@ -52,7 +54,9 @@ def run(context: Context) -> Record:
     final = fits.final(params)
     utilities = final.learner.utilities(test)
     context.tell({"event": "test"})
-    save(final.learner, context.folder / "model")
+    encoding = getattr(source, "encoding", None)  # what was imported knows its table
+    preparation = Preparation(final.threshold, scaling, encoding)
+    save(context.folder / "model", final.learner, preparation)
     if context.keep_predictions:
         _write_predictions(context, test, utilities)
     return Record(

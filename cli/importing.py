@@ -1,0 +1,206 @@
+"""``cschoice import``: a table of choices becomes a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cschoice import frames
+from cschoice.datasets import DATASETS
+from cschoice.datasets.own import FOLDER, About, check_name, found, keep
+from cschoice.errors import FileAlreadyExists, InvalidParameter
+from cschoice.tasks import ChoiceTasks
+
+from .console import answer_table, talk
+
+_TABLE, _MEANING, _OTHER = "The table", "Features", "Tasks"
+
+
+def import_table(
+    table: Annotated[
+        Path, typer.Argument(help="CSV (also .gz, .bz2, .xz; comma, semicolon or tab) or Parquet.")
+    ],
+    name: Annotated[str, typer.Option(help="Name of the dataset from now on.")],
+    features: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns that describe an object: 'cost,time'. With --wide patterns in which {} "
+            "is the alternative: 'cost={}_COST,time={}_TIME'; '{}_FREQ|0' is 0 where an "
+            "alternative has no such column.",
+            rich_help_panel=_MEANING,
+        ),
+    ],
+    chosen: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN",
+            help="What was chosen: 0 and 1, true and false, or the name of the alternative. With "
+            "--wide also a pattern, '{}_CHOSEN'.",
+            rich_help_panel=_TABLE,
+        ),
+    ],
+    task: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Rows with the same value here are one task; several columns: 'person,question'.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = "",
+    object_: Annotated[
+        str | None,
+        typer.Option(
+            "--object",
+            metavar="COLUMN",
+            help="The name of the alternative, if it has one.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
+    wide: Annotated[
+        bool,
+        typer.Option(
+            "--wide",
+            help="One row per task, columns per alternative; needs --alternatives.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = False,
+    alternatives: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="With --wide: 'train,bus,car', or 'TRAIN=1,CAR=3' if --chosen has codes.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
+    available: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Whether an object is on offer, 0 or 1; with --wide a pattern, '{}_AV'. 'filled': "
+            "where its features are filled in.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Who chose: nobody's choices are both learned from and tested on.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
+    context: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Features of the chooser, appended to those of each object. For networks: in "
+            "a logit what is the same for all objects cancels.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = "",
+    cross: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Features of the chooser, multiplied with each feature of each object.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = "",
+    categorical: Annotated[
+        str,
+        typer.Option(
+            metavar="FEATURES",
+            help="Features whose numbers are codes. Texts are categories anyway.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = "",
+    constants: Annotated[
+        bool,
+        typer.Option(
+            "--constants",
+            help="Give each alternative a constant of its own.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = False,
+    impute: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOW",
+            help="What fills gaps: mean, median, most-frequent, or FEATURE=VALUE; repeatable. "
+            "Without it a gap is an error.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="singleton: one object is chosen; subset: one or more.")
+    ] = "singleton",
+    drop_invalid: Annotated[
+        bool,
+        typer.Option(
+            "--drop-invalid",
+            help="Leave out tasks without a choice, with gaps and the like, and say how many.",
+        ),
+    ] = False,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Into how many outer folds the tasks, or groups, are split.")
+    ] = 5,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the dataset of that name.")
+    ] = False,
+) -> None:
+    """Import a table of choices, so that everything works on it like on a built-in dataset.
+
+    Long tables have one row per object, wide ones one per task:
+
+    cschoice import trips.csv --name trips --task trip --chosen chosen --features cost,time
+
+    cschoice import survey.csv --name survey --wide --alternatives train,car --chosen mode
+    --features 'cost={}_cost,time={}_time'
+
+    The dataset goes to data/NAME, where 'cschoice run --dataset NAME' finds it.
+    Numbers are taken as they are (each fold scales them by its training tasks).
+    Texts become one feature per category.
+    """
+    check_name(name, DATASETS.written)
+    if not force and name in found():
+        raise FileAlreadyExists(f"{FOLDER / name} is there already: give --force to replace it")
+    if wide != (alternatives is not None):
+        raise InvalidParameter("--wide and --alternatives go together: give both, or neither")
+    described = frames.describe(
+        features=",".join(features),
+        chosen=chosen,
+        task=task,
+        object=object_,
+        alternatives=alternatives,
+        available=available,
+        group=group,
+        context=context,
+        cross=cross,
+        categorical=categorical,
+        constants=constants,
+        kind=kind,
+    )
+    with talk.status(f"reading {table}"):
+        encoding, encoded = frames.learn(table, described, impute or (), drop_invalid)
+        tasks = ChoiceTasks.from_table(encoded, described.kind)
+        known = keep(name, tasks, encoding, folds, table.name)
+    for what, count in encoded.dropped.items():
+        talk.print(f"left out: {count:,} tasks {what}", highlight=False)
+    if encoded.n_copies:
+        talk.print(f"note: {encoded.n_copies:,} objects equal another object of their task")
+    _show(name, known, tasks)
+
+
+def _show(name: str, known: About, tasks: ChoiceTasks) -> None:
+    sizes = "–".join(str(size) for size in sorted({known.smallest, known.largest}))
+    groups = "–" if tasks.groups is None else f"{len(set(tasks.groups.tolist())):,}"
+    answer_table(
+        f"{FOLDER / name}: {known.kind} choice, {known.n_folds} folds. "
+        f"Next: cschoice run --dataset {name}",
+        ["#tasks", "#objects", "#groups", "#features", "names of features"],
+        [[f"{known.n_tasks:,}", sizes, groups, f"{known.n_features}", ", ".join(known.features)]],
+        folding="names of features",
+    )

@@ -1,0 +1,48 @@
+"""``cschoice predict``: what a fitted model says of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cschoice.errors import FileAlreadyExists, InvalidParameter
+from cschoice.files import replacing
+
+from .console import talk
+
+_SUFFIXES = (".csv", ".parquet")
+
+
+def predict(
+    table: Annotated[
+        Path, typer.Argument(help="CSV or Parquet, with the columns of the imported table.")
+    ],
+    model: Annotated[
+        Path, typer.Option(help="Folder of a fitted model: results/runs/…/fold-0/model.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where to write: .csv or .parquet.")] = Path(
+        "predictions.csv"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Predict choices from a table like the one that was imported; what was chosen is not needed.
+
+    Writes one row per object on offer: what names the task and the object, its utility, its
+    probability where the learner defines one, and whether it is chosen (1 or 0).
+    """
+    if out.suffix not in _SUFFIXES:
+        raise InvalidParameter(f"--out must end in {' or '.join(_SUFFIXES)}, got '{out}'")
+    if out.exists() and not force:
+        raise FileAlreadyExists(f"{out} is there already: give --force, or another --out")
+    from cschoice.prediction import Predictor
+
+    with talk.status(f"predicting {table}"):
+        predicted = Predictor.load(model).predict(table)
+        with replacing(out) as (temporary,):
+            if out.suffix == ".csv":
+                predicted.to_csv(temporary, index=False)
+            else:
+                predicted.to_parquet(temporary, index=False)
+    typer.echo(f"{out}: {len(predicted):,} objects, {predicted['chosen'].sum():,} chosen")
