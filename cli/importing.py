@@ -198,9 +198,9 @@ def _show(name: str, known: About, tasks: ChoiceTasks) -> None:
     sizes = "–".join(str(size) for size in sorted({known.smallest, known.largest}))
     groups = "–" if tasks.groups is None else f"{len(set(tasks.groups.tolist())):,}"
     answer_table(
-        f"{FOLDER / name}: {known.kind} choice, {known.n_folds} folds. "
-        f"Next: cschoice run --dataset {name}",
+        f"{name}: {known.kind} choice, {known.n_folds} folds",
         ["#tasks", "#objects", "#groups", "#features", "names of features"],
         [[f"{known.n_tasks:,}", sizes, groups, f"{known.n_features}", ", ".join(known.features)]],
         folding="names of features",
     )
+    typer.echo(f"{FOLDER / name} is ready. Next: cschoice run --dataset {name}")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from strategies import choice_tasks
 
 from cschoice.errors import InvalidParameter
-from cschoice.splits import stratified_shuffle_splits
+from cschoice.splits import fold_numbers, stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -69,3 +69,40 @@ def test_impossible_splits_are_refused(n_tasks, n_splits, held_out):
     tasks = ragged([2] * n_tasks, [1] * n_tasks)
     with pytest.raises(InvalidParameter):
         stratified_shuffle_splits(tasks, n_splits, held_out, seed=0)
+
+
+def grouped(n_groups, n_tasks=200):
+    groups = np.random.default_rng(0).integers(n_groups, size=n_tasks)
+    tasks = ChoiceTasks.from_dense(np.zeros((n_tasks, 2, 1)), np.zeros(n_tasks, int), "singleton")
+    return ChoiceTasks(tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, groups)
+
+
+def test_folds_are_even_in_every_stratum_and_follow_the_seed():
+    sizes = np.repeat([2, 5, 9], [60, 31, 9])
+    tasks = ragged(sizes, np.ones(100, dtype=int))
+    folds = fold_numbers(tasks, 5, seed=3)
+    for size, most in ((2, 12), (5, 7), (9, 2)):
+        counts = np.bincount(folds[sizes == size], minlength=5)
+        assert counts.max() <= most
+        assert counts.max() - counts.min() <= 1
+    assert np.array_equal(folds, fold_numbers(tasks, 5, seed=3))
+    assert not np.array_equal(folds, fold_numbers(tasks, 5, seed=4))
+
+
+def test_nobodys_choices_are_on_both_sides():
+    tasks = grouped(n_groups=23)
+    folds = fold_numbers(tasks, 5, seed=0)
+    for group in range(23):
+        assert len(np.unique(folds[tasks.groups == group])) == 1
+    assert np.bincount(folds).max() - np.bincount(folds).min() <= 8
+    for train, test in stratified_shuffle_splits(tasks, 5, 0.1, seed=0):
+        assert not set(tasks.groups[train]) & set(tasks.groups[test])
+        assert 8 <= len(test) <= 32
+        assert len(train) + len(test) == 200
+
+
+def test_groups_that_cannot_be_split_are_refused():
+    with pytest.raises(InvalidParameter, match=r"must be 2 to 3 \(groups\), got 4"):
+        fold_numbers(grouped(n_groups=3), 4, seed=0)
+    with pytest.raises(InvalidParameter, match="at least 2 groups"):
+        stratified_shuffle_splits(grouped(n_groups=1), 1, 0.1, seed=0)
