@@ -55,11 +55,11 @@ class Table:
     def labels(self) -> dict[str, Any]:
         """Return what names the task and the alternative of each object, as columns."""
         task = self.objects.tasks[self.arranged.entries]
-        keys = {name: [values[k] for k in task] for name, values in self.objects.keys.items()}
+        keys = {name: np.asarray(values)[task] for name, values in self.objects.keys.items()}
         if self.objects.names is None:
             return keys | {"row": self.objects.rows[self.arranged.entries] + 1}
         codes, names = self.objects.names
-        return keys | {self.objects.naming: [names[k] for k in codes[self.arranged.entries]]}
+        return keys | {self.objects.naming: np.asarray(names)[codes[self.arranged.entries]]}
 
     @property
     def in_order(self) -> NDArray[np.int64]:
@@ -137,7 +137,7 @@ def _each(function: Callable[[Given], Result], values: Iterable[Given]) -> list[
 def _learned_raw(values: Values, description: Description) -> Raw:
     """Return labels for what is declared categorical or is words, else numbers."""
     declared = values.name in description.categorical
-    raw = raw_of(values, declared or values.text)
+    raw = raw_of(values, declared or values.categorical)
     if raw.labels is not None and not declared and len(raw.labels) > _MANY:
         raise ValueError(
             f"feature '{raw.name}' has {len(raw.labels):,} different texts, such as "

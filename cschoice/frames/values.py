@@ -20,8 +20,12 @@ class Values:
     pieces: tuple[tuple[str, Any], ...]  # the column's name and its values, an Arrow array
 
     @property
-    def text(self) -> bool:
-        """Say whether these are words, of which none is a number."""
+    def categorical(self) -> bool:
+        """Say whether these are categories by their type, or words of which none is a number."""
+        import pyarrow as pa
+
+        if any(pa.types.is_dictionary(column.type) for _, column in self.pieces):
+            return True
         known = [_words(column) for _, column in self.pieces if column.null_count < len(column)]
         return bool(known) and all(
             words is not None and not any(number is not None for number in words.values())

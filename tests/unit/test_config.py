@@ -32,7 +32,7 @@ def test_the_study_is_the_papers():
     experiment = study.experiment("study")
     assert len(experiment.datasets) == 17
     assert set(experiment.learners) == set(LEARNERS)
-    assert set(experiment.datasets) == set(DATASETS) - {"unique-onehot"}
+    assert set(experiment.datasets) == set(DATASETS.written) - {"unique-onehot"}
     paper = study.profile("paper")
     assert (paper.folds, paper.inner_splits, paper.trials, paper.frugal) == (5, 3, 100, None)
     assert paper.learners == {"recipe": "paper", "epochs": 1000}
