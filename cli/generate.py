@@ -104,7 +104,8 @@ def _check_targets(folders: Sequence[Path], force: bool) -> None:
     if existing and not force:
         more = f" and {len(existing) - 1} more" if len(existing) > 1 else ""
         raise FileAlreadyExists(
-            f"{existing[0]}{more} would be overwritten: give --force to replace, or another --out"
+            f"{existing[0]}{more} would be overwritten: give --force to replace, "
+            "--fold for those still missing, or another --out"
         )
 
 

@@ -43,6 +43,12 @@ class _Boundary(TyperGroup):
             code = 2
         except typer.Abort:
             code = 130
+        except MemoryError as error:
+            complain(f"not enough memory ({' '.join(str(error).split())}): use smaller numbers")
+            code = 2
+        except OSError as error:  # of the output itself: files have errors of their own
+            complain(f"cannot write the answer: {error.strerror or error}")
+            code = 2
         if code == 130:
             complain("interrupted: nothing half-written was kept")
         if standalone_mode:

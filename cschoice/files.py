@@ -51,7 +51,9 @@ def filling(folder: Path) -> Iterator[Path]:
             _prepare(folder)
             temporary.mkdir()
             yield temporary
-            folder.mkdir(exist_ok=True)
+            if not folder.exists():
+                temporary.rename(folder)
+                return
             for path in sorted(temporary.iterdir()):
                 path.replace(folder / path.name)
     finally:
@@ -66,7 +68,9 @@ def explained(target: Path) -> Iterator[None]:
     except CschoiceError:
         raise
     except OSError as error:
-        where, why = error.filename or target, error.strerror or error
+        where, why = Path(error.filename or target), error.strerror or error
+        if any(part.endswith(".tmp") for part in where.parts):
+            where = target  # the name that the user gave
         raise FileNotUsable(f"cannot write {where}: {why}") from error
 
 

@@ -43,7 +43,8 @@ def checked(
     if problems or features is None or numbers is None or starts is None or marks is None:
         return None, problems
     with np.errstate(over="ignore"):
-        return (features.astype(np.float32), numbers, starts, marks), []
+        # Copies: whatever happens to the caller's arrays, tasks stay what they are.
+        return (features.astype(np.float32), numbers.copy(), starts.copy(), marks.copy()), []
 
 
 def _numbers(name: str, values: Any, ndim: int, kinds: str, problems: list[str]) -> Array | None:
@@ -79,20 +80,23 @@ def _problems_of_tasks(
 ) -> list[str]:
     if len(offsets) < 2:
         return ["there are no tasks"]
+    problems = []
     if offsets[0] != 0 or offsets[-1] != n_entries:
-        return [
+        problems.append(
             f"offsets must run from 0 to the number of entries, {n_entries:,}, "
             f"got {offsets[0]:,} to {offsets[-1]:,}"
-        ]
-    sizes = np.diff(offsets)
-    if (sizes <= 0).any():
-        return [counted(sizes <= 0, "task", "without objects")]
+        )
+    empty = np.diff(offsets) <= 0
+    if empty.any():
+        problems.append(counted(empty, "task", "without objects"))
     if chosen is None or len(chosen) != n_entries:
-        return []
-    n_chosen = np.add.reduceat(chosen.astype(np.int64), offsets[:-1])
-    problems = []
-    if (n_chosen == 0).any():
-        problems.append(counted(n_chosen == 0, "task", "with an empty choice"))
+        return problems
+    # Differences of a running count, because they need no valid offsets.
+    before = np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])
+    n_chosen = np.diff(before[np.clip(offsets, 0, n_entries)])
+    nothing = (n_chosen == 0) & ~empty
+    if nothing.any():
+        problems.append(counted(nothing, "task", "with an empty choice"))
     if singleton and (n_chosen > 1).any():
         problems.append(counted(n_chosen > 1, "singleton task", "with more than one chosen object"))
     return problems
@@ -124,15 +128,22 @@ def dense(x: Any, chosen: Any) -> tuple[Array, Array, Array, Array]:
     if features.ndim != 3:
         raise InvalidTasks([f"x must have shape (tasks, objects, features), got {features.shape}"])
     n_tasks, n_objects, n_features = features.shape
+    if n_tasks == 0:
+        raise InvalidTasks(["there are no tasks"])
+    table = features.reshape(n_tasks * n_objects, n_features)
+    problems = []
     if choice.shape == (n_tasks,) and choice.dtype.kind in "iu":
         outside = (choice < 0) | (choice >= n_objects)
         if outside.any():
-            raise InvalidTasks([counted(outside, "chosen position", "outside its task")])
+            problems.append(counted(outside, "chosen position", "outside its task"))
         choice = np.arange(n_objects) == choice[:, None]
     if choice.shape != (n_tasks, n_objects):
         allowed = f"{(n_tasks, n_objects)}, or be one position per task"
-        raise InvalidTasks([f"chosen must have shape {allowed}; got {choice.shape}"])
-    table = features.reshape(n_tasks * n_objects, n_features)
+        problems.append(f"chosen must have shape {allowed}; got {choice.shape}")
+    if problems:
+        if _numbers("x", table, 2, "fiub", problems) is not None:
+            problems += _problems_of_table(table)
+        raise InvalidTasks(problems)
     return (
         table,
         np.arange(n_tasks * n_objects),

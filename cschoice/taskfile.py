@@ -91,7 +91,10 @@ def read(path: Path) -> TaskColumns:
     file, about = _open(path)
     if "item" in file.schema_arrow.names:
         beside = items_path(path)
-        table, items = _feature_matrix(_open(beside)[0], beside), _column(file, "item", path, "iu")
+        features, about_items = _open(beside)
+        if about_items != about:
+            raise InvalidFile(f"{beside} does not belong to {path}: generate both again")
+        table, items = _feature_matrix(features, beside), _column(file, "item", path, "iu")
     else:
         table, items = _feature_matrix(file, path), None
     chosen = _column(file, "chosen", path, "iub")
@@ -146,6 +149,7 @@ def _write_table(
         compression="zstd",
         use_dictionary=[name for name in arrays if name not in floats],
         column_encoding=floats,
+        write_page_checksum=True,
     ) as writer:
         for start in range(0, n_rows, _ROWS_PER_GROUP):
             stop = min(start + _ROWS_PER_GROUP, n_rows)
@@ -160,8 +164,8 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidFile(
             f"{path} is not a complete Parquet file ({reason}): generate it again"
@@ -181,16 +185,19 @@ def _about(path: Path, metadata: bytes) -> dict[str, Any]:
     """Return what the metadata say, after checking that they say it."""
     try:
         about = json.loads(metadata)
-        version, kind, origin = about["version"], about["kind"], about["origin"]
+        version = about["version"]
+        if type(version) is int and version > FORMAT_VERSION:  # the rest may be anything
+            raise InvalidFile(
+                f"{path} has format version {version}, this cschoice reads up to "
+                f"{FORMAT_VERSION}: install a newer cschoice"
+            )
+        kind, origin = about["kind"], about["origin"]
     except (ValueError, TypeError, KeyError) as error:
         raise _damaged(path, f"metadata without {error}") from error
-    if not isinstance(version, int) or not isinstance(kind, str) or not isinstance(origin, dict):
+    if type(version) is not int or version < 1:
+        raise _damaged(path, f"format version {version!r}")
+    if not isinstance(kind, str) or not isinstance(origin, dict):
         raise _damaged(path, "metadata of other types")
-    if version > FORMAT_VERSION:
-        raise InvalidFile(
-            f"{path} has format version {version}, this cschoice reads up to {FORMAT_VERSION}: "
-            "install a newer cschoice"
-        )
     return {"kind": kind, "origin": origin}
 
 

@@ -175,14 +175,14 @@ class ChoiceTasks(Ragged):
 
         Each file appears whole or not at all. ``progress`` is told numbers of entries written.
         """
-        used, items = np.unique(self.items, return_inverse=True)
+        used = np.flatnonzero(np.bincount(self.items))
         shared = len(used) < self.n_entries
         columns = taskfile.TaskColumns(
             kind=str(self.kind),
             task=np.repeat(np.arange(len(self)), self.sizes),
             chosen=self.chosen,
             table=self.table[used] if shared else self.features,
-            items=items if shared else None,
+            items=np.searchsorted(used, self.items) if shared else None,
             groups=None if self.groups is None else self.spread(self.groups),
             origin=origin or {},
         )
@@ -222,9 +222,10 @@ class ChoiceTasks(Ragged):
     def __repr__(self) -> str:
         sizes = self.sizes
         objects = f"{sizes.min()}–{sizes.max()}" if sizes.min() < sizes.max() else f"{sizes[0]}"
+        objects += " objects" if sizes.max() > 1 else " object"
         parts = [
             str(self.kind),
-            f"{len(self):,} task{'s' * (len(self) != 1)} of {objects} objects",
+            f"{len(self):,} task{'s' * (len(self) != 1)} of {objects}",
             f"{self.n_features:,} feature{'s' * (self.n_features != 1)}",
             f"{self.chosen.mean():.1%} chosen".replace("%", " %"),
         ]

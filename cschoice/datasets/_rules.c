@@ -23,7 +23,7 @@ typedef struct {
 } Shape;
 
 /* Sum each object's Euclidean distances to the others of its task. */
-VECTORS static void
+VECTORS static int
 distance_sums(Shape shape, const float *restrict points, void *answer)
 {
     float *restrict sums = answer;
@@ -32,6 +32,8 @@ distance_sums(Shape shape, const float *restrict points, void *answer)
     for (Py_ssize_t start = 0; start < row; start += TILE) {
         const Py_ssize_t n = row - start < TILE ? row - start : TILE;
         for (Py_ssize_t i = 1; i < shape.objects; i++) {
+            if (PyErr_CheckSignals() < 0) /* Ctrl-C */
+                return -1;
             for (Py_ssize_t j = 0; j < i; j++) {
                 const float *x = points + i * object + start, *y = points + j * object + start;
                 float *sum_x = sums + i * row + start, *sum_y = sums + j * row + start;
@@ -47,10 +49,11 @@ distance_sums(Shape shape, const float *restrict points, void *answer)
             }
         }
     }
+    return 0;
 }
 
 /* Mark the objects that no other object of their task dominates (larger is better). */
-VECTORS static void
+VECTORS static int
 pareto_front(Shape shape, const float *restrict points, void *answer)
 {
     char *restrict front = answer;
@@ -59,6 +62,8 @@ pareto_front(Shape shape, const float *restrict points, void *answer)
     for (Py_ssize_t start = 0; start < row; start += TILE) {
         const Py_ssize_t n = row - start < TILE ? row - start : TILE;
         for (Py_ssize_t i = 1; i < shape.objects; i++) {
+            if (PyErr_CheckSignals() < 0) /* Ctrl-C */
+                return -1;
             for (Py_ssize_t j = 0; j < i; j++) {
                 const float *x = points + i * object + start, *y = points + j * object + start;
                 char *front_x = front + i * row + start, *front_y = front + j * row + start;
@@ -75,38 +80,45 @@ pareto_front(Shape shape, const float *restrict points, void *answer)
             }
         }
     }
+    return 0;
 }
 
-/* Both are called with points, room for the answer, and the sizes of objects, features, tasks. */
+/* Both are called with points, (objects, features, tasks), and room for (objects, tasks). */
 static PyObject *
-call(PyObject *args, size_t answer_size, void (*rule)(Shape, const float *, void *))
+call(PyObject *args, Py_ssize_t answer_size, int (*rule)(Shape, const float *, void *))
 {
+    PyObject *given_points, *given_answer;
     Py_buffer points, answer;
-    Shape s;
-    if (!PyArg_ParseTuple(args, "y*w*nnn", &points, &answer, &s.objects, &s.features, &s.tasks))
+    if (!PyArg_ParseTuple(args, "OO", &given_points, &given_answer)
+        || PyObject_GetBuffer(given_points, &points, PyBUF_C_CONTIGUOUS) < 0)
         return NULL;
-    const size_t n = (size_t)s.objects * s.tasks;
-    const int fits = (size_t)points.len == n * s.features * sizeof(float)
-                     && (size_t)answer.len == n * answer_size;
-    if (fits)
-        rule(s, points.buf, answer.buf);
-    PyBuffer_Release(&points);
-    PyBuffer_Release(&answer);
-    if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "the arrays do not have the sizes given");
+    if (PyObject_GetBuffer(given_answer, &answer, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) < 0) {
+        PyBuffer_Release(&points);
         return NULL;
     }
+    int status = -1;
+    if (points.ndim != 3 || answer.ndim != 2 || points.itemsize != sizeof(float)
+        || answer.itemsize != answer_size || points.shape[0] != answer.shape[0]
+        || points.shape[2] != answer.shape[1])
+        PyErr_SetString(PyExc_ValueError, "the arrays do not fit each other");
+    else
+        status = rule((Shape){points.shape[0], points.shape[1], points.shape[2]},
+                      points.buf, answer.buf);
+    PyBuffer_Release(&points);
+    PyBuffer_Release(&answer);
+    if (status < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *
-call_distance_sums(PyObject *self, PyObject *args)
+call_distance_sums(PyObject *Py_UNUSED(self), PyObject *args)
 {
     return call(args, sizeof(float), distance_sums);
 }
 
 static PyObject *
-call_pareto_front(PyObject *self, PyObject *args)
+call_pareto_front(PyObject *Py_UNUSED(self), PyObject *args)
 {
     return call(args, sizeof(char), pareto_front);
 }

@@ -17,7 +17,6 @@ def compiled(rule: str, points: NDArray[Any], answer: DTypeLike) -> NDArray[Any]
     """Return the rule's answer for points (objects, features, tasks), or None if it has none."""
     if _rules is None or points.dtype != np.float32 or not points.flags.c_contiguous:
         return None
-    n_objects, n_features, n_tasks = points.shape
-    answers = np.empty((n_objects, n_tasks), dtype=answer)
-    getattr(_rules, rule)(points, answers, n_objects, n_features, n_tasks)
+    answers = np.empty((points.shape[0], points.shape[2]), dtype=answer)
+    getattr(_rules, rule)(points, answers)
     return answers

@@ -18,6 +18,7 @@ from cschoice.tasks import ChoiceTasks, Kind
 Digits = NDArray[np.int64]
 
 _MOST = 10_000_000  # numbers in the distributions of counts
+_MOST_DIGITS = 10_000  # the unit matrix is their square, and each costs a pass in Python
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,10 @@ class UniqueOneHot(Synthetic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.n_features > _MOST_DIGITS:
+            raise InvalidParameter(
+                f"n_features must be at most {_MOST_DIGITS:,} here, got {self.n_features:,}"
+            )
         if self.n_features * self.n_objects**2 > _MOST:
             raise InvalidParameter(
                 f"n_features · n_objects² must be at most {_MOST:,}, "

@@ -86,10 +86,17 @@ def test_compiled_rules_say_what_numpy_says(shape, monkeypatch):
 def test_compiled_rules_refuse_arrays_of_other_sizes():
     if compiled._rules is None:
         pytest.skip("installed without a C compiler")
-    points, sums = np.ones((2, 3, 4), dtype=np.float32), np.ones((2, 5), dtype=np.float32)
-    for sizes in ((2, 3, 4), (2, 3, 5), (-2, 3, -5)):
-        with pytest.raises(ValueError, match="sizes"):
-            compiled._rules.distance_sums(points, sums, *sizes)
+    points = np.ones((2, 3, 4), dtype=np.float32)
+    for points_given, shape, dtype in (
+        (points, (2, 5), np.float32),
+        (points, (2, 4), np.float64),
+        (points, (8,), np.float32),
+        (points.astype(np.float64), (2, 4), np.float32),
+    ):
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled._rules.distance_sums(points_given, np.ones(shape, dtype))
+    with pytest.raises(ValueError, match="contiguous"):
+        compiled._rules.distance_sums(points, np.ones((4, 2), np.float32).T)
 
 
 # --- pareto -----------------------------------------------------------------------------------

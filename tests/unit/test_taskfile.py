@@ -126,6 +126,22 @@ def without_items(path: Path, tasks: ChoiceTasks) -> None:
     items_path(path).unlink()
 
 
+def one_bit_flipped(path: Path, tasks: ChoiceTasks) -> None:
+    tasks.to_parquet(path)
+    content = bytearray(path.read_bytes())
+    place = pq.ParquetFile(path).metadata.row_group(0).column(2)
+    content[place.data_page_offset + place.total_compressed_size - 4] ^= 1
+    path.write_bytes(content)
+
+
+def with_items_of_others(path: Path, tasks: ChoiceTasks) -> None:
+    shared = ChoiceTasks(np.eye(2), [0, 1, 0], [0, 2, 3], [1, 0, 1], tasks.kind)
+    shared.to_parquet(path, {"seed": 1})
+    others = path.with_name("others.parquet")
+    shared.to_parquet(others, {"seed": 2})
+    items_path(others).replace(items_path(path))
+
+
 def rewritten(change, about=None):
     """Return a way to spoil a file: change its table, or what its metadata say."""
 
@@ -158,6 +174,8 @@ def same(table):
         (foreign, "cschoice did not write"),
         (no_parquet, "is not a complete Parquet file"),
         (damaged_inside, "is damaged"),
+        (one_bit_flipped, "is damaged"),
+        (with_items_of_others, "does not belong to"),
         (tasks_out_of_order, "task numbers are not 0, 1, 2"),
         (without_items, "cannot read"),
         (with_column("chosen", lambda n: [None] + [1] * (n - 1)), "1 values of chosen are missing"),
@@ -171,7 +189,10 @@ def same(table):
         (rewritten(lambda t: t.select(["task", "chosen", "x1", "x0", "x2"])), "got x1, x0, x2"),
         (rewritten(same, "not JSON"), "is damaged"),
         (rewritten(same, '{"kind": "singleton", "origin": {}}'), "metadata without 'version'"),
-        (rewritten(same, '{"version": "1", "kind": "subset", "origin": {}}'), "of other types"),
+        (rewritten(same, '{"version": "1", "kind": "subset", "origin": {}}'), "version '1'"),
+        (rewritten(same, '{"version": 0, "kind": "subset", "origin": {}}'), "version 0"),
+        (rewritten(same, '{"version": 1, "kind": "subset", "origin": []}'), "of other types"),
+        (rewritten(same, '{"version": 2, "schema": "other"}'), "install a newer cschoice"),
         (rewritten(same, '{"version": 1, "kind": "both", "origin": {}}'), "kind must be singleton"),
     ],
 )

@@ -63,6 +63,17 @@ def test_names_every_problem_at_once():
         make(table="x", items=[0.5], offsets="y", chosen=[3], kind="z")
     assert len(caught.value.problems) == 5
     assert isinstance(caught.value, ValueError)
+    with pytest.raises(InvalidTasks) as caught:  # an empty task, no choice, two choices, offsets
+        make(items=[0, 1, 2, 0, 1, 2], offsets=[0, 2, 2, 4, 5], chosen=[0, 0, 1, 1, 1, 0])
+    assert [problem.split(" (first")[0] for problem in caught.value.problems] == [
+        "offsets must run from 0 to the number of entries, 6, got 0 to 5",
+        "1 task without objects",
+        "1 task with an empty choice",
+        "1 singleton task with more than one chosen object",
+    ]
+    with pytest.raises(InvalidTasks) as caught:
+        ChoiceTasks.from_dense([[[np.nan], [1.0]]], [9], Kind.SINGLETON)
+    assert len(caught.value.problems) == 2
 
 
 def test_a_singleton_problem_is_none_for_subsets():
@@ -71,11 +82,19 @@ def test_a_singleton_problem_is_none_for_subsets():
 
 
 def test_arrays_cannot_be_changed_and_the_callers_stay_writable():
-    table = np.zeros((3, 2), dtype=np.float32)
-    tasks = make(table=table)
-    with pytest.raises(ValueError, match="read-only"):
-        tasks.table[0, 0] = 1
-    table[0, 0] = 1
+    given = {
+        "table": np.zeros((3, 2), dtype=np.float32),
+        "items": np.array([0, 1, 2, 0]),
+        "chosen": np.array([True, False, False, True]),
+        "offsets": np.array([0, 2, 4]),
+    }
+    tasks = make(**given)
+    for name, array in given.items():
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(tasks, name)[0] = 1
+        before = getattr(tasks, name).copy()
+        array[0] = 1 - array[0]
+        assert np.array_equal(getattr(tasks, name), before)
 
 
 def test_dense_positions_and_masks_agree():
@@ -94,6 +113,7 @@ def test_dense_positions_and_masks_agree():
         (np.zeros((2, 3, 1)), [[True, False]], "chosen must have shape (2, 3)"),
         (np.zeros((2, 3, 1)), [0, 1, 2], "got (3,)"),
         ([[[1.0], [2.0, 3.0]]], [0], "must be arrays of numbers"),
+        (np.zeros((0, 3, 1)), [], "there are no tasks"),
     ],
 )
 def test_dense_refuses_other_shapes(x, chosen, problem):
