@@ -96,7 +96,9 @@ DATASETS: Registry[DatasetInfo] = Registry(
             2008, _SINGLETON, (627, 628), (156, 157), n_objects=(204, 1_831)
         ),
         "expedia-singleton": DatasetInfo("Expedia", _SINGLETON, 78_041, 312_229, 17, (5, 38)),
-        "sushi": DatasetInfo("Sushi", _SINGLETON, 7_000, 3_000, 7, 10),
+        "sushi": DatasetInfo(
+            "Sushi", _SINGLETON, 7_000, 3_000, 7, 10, "cschoice.datasets.sushi:Sushi", raw="sushi"
+        ),
         "unique-onehot": _synthetic("Unique (one-hot)", _SINGLETON, 10, 10, "unique:UniqueOneHot"),
         "pareto2d": _synthetic("Pareto-front-2D", _SUBSET, 2, 30, "pareto:Pareto"),
         "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),

@@ -192,11 +192,6 @@ def _row(file: RawFile, number: int, line: bytes, grades: Sequence[int] | None) 
 
 
 def _number(file: RawFile, line: int, what: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        hint = " (use the QueryLevelNorm version of the set)" if text == "NULL" else ""
-        raise file.malformed(line, f"{what} must be a number, got '{text}'{hint}")
-    return value
+    if text == "NULL":
+        raise file.malformed(line, f"{what} is NULL: use the QueryLevelNorm version of the set")
+    return file.number(line, what, text)

@@ -41,9 +41,10 @@ class RawData:
 
 def _letor(name: str) -> RawData:
     folder = name.replace("-", "").lower()
-    # LETOR's own fold k tests on part k − 1 (fold 1 on part 5).
+    # LETOR's own fold k tests on part k − 1 (fold 1 on part 5). Listwise parts are called I1 …
     parts = {
-        f"S{k}": Wanted((f"S{k}.txt", f"Fold{k % 5 + 1}/test.txt"), folder) for k in range(1, 6)
+        f"S{k}": Wanted((f"S{k}.txt", f"I{k}.txt", f"Fold{k % 5 + 1}/test.txt"), folder)
+        for k in range(1, 6)
     }
     return RawData(
         title=f"LETOR 4.0 {name}",
@@ -88,6 +89,21 @@ def _mnist() -> RawData:
     )
 
 
+_SUSHI = RawData(
+    title="SUSHI",
+    layouts=(
+        {
+            "items": Wanted(("sushi3.idata",)),
+            "orders-a": Wanted(("sushi3a.5000.10.order",)),
+            "orders-b": Wanted(("sushi3b.5000.10.order",)),
+        },
+    ),
+    home="https://www.kamishima.net/sushi/",
+    terms="for research, no redistribution; cite Kamishima, KDD 2003",
+    steps="download sushi3-2016.zip and put it, or what is in it, into DATA",
+)
+
+
 RAW_DATA: Registry[RawData] = Registry(
     "raw data",
     {
@@ -96,5 +112,6 @@ RAW_DATA: Registry[RawData] = Registry(
         "letor-mq2008": _letor("MQ2008"),
         "letor-mq2007-list": _letor("MQ2007-list"),
         "letor-mq2008-list": _letor("MQ2008-list"),
+        "sushi": _SUSHI,
     },
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import math
 import os
 import re
 import zipfile
@@ -73,6 +74,16 @@ class RawFile:
                     raise self.malformed(number, f"a line of more than {LONGEST_LINE:,} characters")
                 if not line.isspace():
                     yield number, line
+
+    def number(self, line: int, what: str, text: str) -> float:
+        """Return the number that a text on a line is, or say that it is none."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise self.malformed(line, f"{what} must be a number, got '{text}'")
+        return value
 
     def malformed(self, line: int, problem: str) -> DamagedData:
         """Return the error that names file, line and problem."""

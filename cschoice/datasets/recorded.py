@@ -77,6 +77,33 @@ class Recorded(ABC):
         return np.where(sizes <= self.n_objects, 1, self.n_samples(sizes))
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShuffleSplits(Recorded):
+    """Every fold divides the tasks at random, the same share of each size for training."""
+
+    train_share: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        share = self.train_share
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+            raise InvalidParameter(f"train_share must be between 0 and 1, got {share!r}")
+
+    def split(self, whole: WholeTasks, index: int, seed: int) -> tuple[Numbers, Numbers]:
+        """Take the share of each size, rounded down: so the paper's counts come about."""
+        sizes = whole.tasks.sizes
+        rng = np.random.default_rng(seed_for(seed, "split", rule=type(self).__name__, fold=index))
+        in_train = np.zeros(len(sizes), dtype=bool)
+        for size in np.unique(sizes):
+            alike = rng.permutation(np.flatnonzero(sizes == size))
+            in_train[alike[: int(self.train_share * len(alike) + 1e-9)]] = True
+        if not in_train.any():
+            raise InvalidParameter(
+                f"train_share {self.train_share} of {len(sizes):,} tasks leaves none for training"
+            )
+        return np.flatnonzero(in_train), np.flatnonzero(~in_train)
+
+
 def sub_samples(
     whole: WholeTasks, numbers: Numbers, n_objects: int, rng: np.random.Generator
 ) -> ChoiceTasks:
@@ -133,12 +160,6 @@ def with_largest_chosen(tasks: ChoiceTasks, values: NDArray[np.float32]) -> Choi
     chosen = np.zeros(tasks.n_entries, dtype=bool)
     chosen[tasks.descending(values)[tasks.offsets[:-1]]] = True
     return ChoiceTasks.trusted(tasks.table, tasks.items, tasks.offsets, chosen, Kind.SINGLETON)
-
-
-def shuffle_split(n_tasks: int, n_train: int, seed: int) -> tuple[Numbers, Numbers]:
-    """Divide task numbers at random; both sides in ascending order."""
-    order = np.random.default_rng(seed).permutation(n_tasks)
-    return np.sort(order[:n_train]), np.sort(order[n_train:])
 
 
 def compact(tasks: ChoiceTasks) -> ChoiceTasks:

@@ -68,7 +68,7 @@ def test_existing_files_are_kept_unless_forced(run):
     ("line", "says"),
     [
         ("generate mediod", "did you mean 'medoid'"),
-        ("generate sushi", "not available in this version"),
+        ("generate sushi", "sushi3b.5000.10.order not found in"),
         ("generate", "Missing argument"),
         ("generate medoid --n-trian 3", "--n-train"),
         ("generate medoid --n-train many", "got 'many'; see 'cschoice generate --help'"),

@@ -151,10 +151,19 @@ def test_results_of_a_newer_version_are_refused(study):
     assert "written by a newer cschoice" in errors
 
 
+@pytest.mark.usefixtures("raw_folder")
 def test_missing_data_are_skipped_with_a_reason(study):
     said, errors = study.run("--dataset", "sushi", "--learner", "mnl")
     assert "1 skipped, 0 failed" in said
-    assert "– skipped sushi/mnl/fold-0: dataset 'sushi' is not available" in errors
+    assert "– skipped sushi/mnl/fold-0: SUSHI: sushi3.idata" in " ".join(errors.split())
+
+
+def test_damaged_data_are_skipped_with_a_reason(study, raw_folder):
+    for name in ("sushi3.idata", "sushi3a.5000.10.order", "sushi3b.5000.10.order"):
+        (raw_folder / name).write_text("nonsense\n")
+    said, errors = study.run("--dataset", "sushi", "--learner", "mnl")
+    assert "1 skipped, 0 failed" in said
+    assert "sushi3.idata, line 1: expected an id" in " ".join(errors.split())
 
 
 @pytest.mark.long
