@@ -56,6 +56,11 @@ def _mnist(rule: str, kind: Kind) -> DatasetInfo:
     return DatasetInfo(f"MNIST-{rule}", kind, 10_000, 100_000, 128, 10, source, raw="mnist")
 
 
+def _tag_genome(which: str) -> DatasetInfo:
+    label, source = f"Tag Genome {which} Movie", f"cschoice.datasets.taggenome:{which}Movie"
+    return DatasetInfo(label, Kind.SINGLETON, 10_000, 100_000, 1_128, 10, source, raw="tag-genome")
+
+
 def _imported() -> dict[str, DatasetInfo]:
     """Return the rows of the datasets that were imported here."""
     return {
@@ -83,12 +88,8 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "hypervolume": _synthetic("Hypervolume", _SINGLETON, 2, 10, "hypervolume:Hypervolume"),
         "mnist-mode-singleton": _mnist("Mode", _SINGLETON),
         "mnist-unique-singleton": _mnist("Unique", _SINGLETON),
-        "tag-genome-dissimilar": DatasetInfo(
-            "Tag Genome Dissimilar Movie", _SINGLETON, 10_000, 100_000, 1_128, 10
-        ),
-        "tag-genome-similar": DatasetInfo(
-            "Tag Genome Similar Movie", _SINGLETON, 10_000, 100_000, 1_128, 10
-        ),
+        "tag-genome-dissimilar": _tag_genome("Dissimilar"),
+        "tag-genome-similar": _tag_genome("Similar"),
         "letor-mq2007-list": _letor(
             2007, _SINGLETON, (1_353, 1_356), (336, 339), n_objects=(257, 1_346)
         ),

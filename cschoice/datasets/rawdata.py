@@ -104,6 +104,32 @@ _SUSHI = RawData(
 )
 
 
+_GROUPLENS = "https://files.grouplens.org/datasets"
+
+_TAG_GENOME = RawData(
+    title="Tag Genome",
+    layouts=(
+        {
+            "scores": Wanted(("genome-scores.csv",)),
+            "tags": Wanted(("genome-tags.csv",)),
+            "applied": Wanted(("tags.csv",)),
+        },
+        {"scores": Wanted(("tag_relevance.dat",)), "tags": Wanted(("tags.dat",))},
+    ),
+    home="https://grouplens.org/datasets/movielens/",
+    terms="GroupLens, for research, no redistribution; cite Vig et al. 2012, Harper and "
+    "Konstan 2015",
+    steps="download ml-20m.zip, ml-25m.zip or tag-genome.zip and put it, or what is in it, "
+    "into DATA",
+    downloads=(
+        Download(
+            f"{_GROUPLENS}/movielens/ml-20m.zip",
+            "96f243c338a8665f6bcc89c53edf6ee39162a846940de6b7c8c48aeada765ff3",
+        ),
+    ),
+)
+
+
 RAW_DATA: Registry[RawData] = Registry(
     "raw data",
     {
@@ -113,5 +139,6 @@ RAW_DATA: Registry[RawData] = Registry(
         "letor-mq2007-list": _letor("MQ2007-list"),
         "letor-mq2008-list": _letor("MQ2008-list"),
         "sushi": _SUSHI,
+        "tag-genome": _TAG_GENOME,
     },
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import lzma
 import math
 import os
@@ -66,7 +67,7 @@ class RawFile:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are not blank, with their numbers from 1."""
         with self.open() as file:
-            for number in _count_from_1():
+            for number in itertools.count(1):
                 line = file.readline(LONGEST_LINE)
                 if not line:
                     return
@@ -120,11 +121,15 @@ def find(
     listings = [listing(folder) for folder in searched]
     missing: list[str] = []
     for layout in layouts:
-        found = {key: _first(wanted, listings) for key, wanted in layout.items()}
-        if all(found.values()):
-            return cast(dict[str, RawFile], found)
+        found: dict[str, RawFile] = {}
+        beside = ""  # files of one dataset lie together: others may be called the same
+        for key, wanted in layout.items():
+            if match := _best(wanted, listings, beside):
+                beside, found[key] = match
+        if len(found) == len(layout):
+            return found
         if not missing:
-            missing = [layout[key].names[0] for key, file in found.items() if file is None]
+            missing = [layout[key].names[0] for key in layout if key not in found]
     raise DataUnavailable(
         f"{title}: {', '.join(missing)} not found in {' or '.join(map(str, searched))}; "
         f"set {DATA_VARIABLE} to the folder that holds it, or see 'cschoice data list'"
@@ -167,12 +172,30 @@ def _members(path: Path) -> list[str]:
         return []  # whatever was in it is missing
 
 
-def _first(wanted: Wanted, listings: Iterable[list[tuple[str, RawFile]]]) -> RawFile | None:
+def _best(
+    wanted: Wanted, listings: Iterable[list[tuple[str, RawFile]]], beside: str
+) -> tuple[str, RawFile] | None:
+    """Return the file of the first folder that has any; of several the nearest to another one."""
     for files in listings:
-        matches = [(rank, file) for path, file in files if (rank := wanted.rank(path)) is not None]
+        matches = [
+            (rank, -_n_shared(path, beside), path, file)
+            for path, file in files
+            if (rank := wanted.rank(path)) is not None
+        ]
         if matches:
-            return min(matches, key=lambda match: match[0])[1]
+            _, _, path, file = min(matches, key=lambda match: match[:2])
+            return path, file
     return None
+
+
+def _n_shared(path: str, other: str) -> int:
+    """Count the folders that two paths have in common, from the top.
+
+    >>> _n_shared("data/ml-20m/tags.csv", "data/ml-20m/genome-tags.csv")
+    2
+    """
+    pairs = zip(path.split("/"), other.split("/"), strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _bare(name: str) -> str:
@@ -182,13 +205,6 @@ def _bare(name: str) -> str:
     'letormq2008list'
     """
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _count_from_1() -> Iterator[int]:
-    number = 0
-    while True:
-        number += 1
-        yield number
 
 
 def _limited(file: object, raw: RawFile) -> BinaryIO:
