@@ -9,11 +9,12 @@ from typing import Any
 import typer
 
 from cschoice.datasets import DATASETS
+from cschoice.datasets.rawdata import RAW_DATA
 from cschoice.learners import LEARNERS
 from cschoice.metrics import METRICS
 from cschoice.space import Categorical, Dimension
 
-from .console import answer_json, answer_table
+from .console import answer_json, answer_table, talk
 from .options import Json
 
 app = typer.Typer(help="List what exists: datasets, learners, metrics.")
@@ -28,18 +29,19 @@ def show(context: typer.Context) -> None:
 
 @app.command()
 def datasets(as_json: Json = False) -> None:
-    """List the datasets with the paper's sizes, and whether they are available."""
+    """List the datasets with the paper's sizes, and whether their raw data are there."""
+    present = {name for name, raw in RAW_DATA.items() if raw.present()}
     if as_json:
         answer_json(
             [
-                {"name": name, **asdict(info), "available": info.source is not None}
+                {"name": name, **asdict(info), "available": info.raw in {None, *present}}
                 for name, info in DATASETS.items()
             ]
         )
         return
     answer_table(
         "Datasets (sizes of the paper; per fold)",
-        ["name", "kind", "#train", "#test", "#features", "#objects", "available"],
+        ["name", "kind", "#train", "#test", "#features", "#objects", "raw data"],
         [
             [
                 name,
@@ -48,12 +50,14 @@ def datasets(as_json: Json = False) -> None:
                 _count(info.n_test),
                 _count(info.n_features),
                 _count(info.n_objects),
-                "yes" if info.source else "not yet",
+                "–" if info.raw is None else "present" if info.raw in present else "missing",
             ]
             for name, info in DATASETS.items()
         ],
         folding="name",
     )
+    if absent := [name for name in RAW_DATA if name not in present]:
+        talk.print(f"'cschoice data list' says where {', '.join(absent)} can be had")
 
 
 @app.command()

@@ -159,8 +159,9 @@ def _problems_of_names(study: Study) -> Iterator[str]:
         yield from wrong(f"{at}.datasets", "dataset", experiment.datasets, DATASETS)
         yield from wrong(f"{at}.learners", "learner", experiment.learners, LEARNERS)
     for name, parameters in study.datasets.items():
-        if name in DATASETS and (source := DATASETS[name].source):
-            known = {field.name: field for field in fields(registry_load(source))}
+        if name in DATASETS:
+            source = registry_load(DATASETS[name].source)
+            known = {field.name: field for field in fields(source)}
             yield from wrong(f"datasets.{name}", f"parameter of {name}", parameters, known)
     for name, settings in study.learners.items():
         yield from _problems_of_limits(f"learners.{name}.space", settings.space)

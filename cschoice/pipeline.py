@@ -93,8 +93,6 @@ def _dataset_parameters(study: Study, profile: Profile, dataset: str) -> dict[st
     """Return the dataset's own parameters over the profile's, as far as it has them."""
     own = study.datasets.get(dataset, {})
     info = DATASETS[dataset]
-    if info.source is None:
-        return dict(own)
     known = {parameter.name for parameter in fields(load(info.source))}
     shared = {name: value for name, value in profile.datasets.items() if name in known}
     return {**info.pinned, **shared, **own}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_ROWS_AT_ONCE = 10_000
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -30,5 +32,8 @@ class Scaling:
 
     def apply(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the table on this scale."""
-        scaled: NDArray[np.float32] = ((table - self.mean) / self.deviation).astype(np.float32)
+        scaled = np.empty(table.shape, dtype=np.float32)
+        for start in range(0, len(table), _ROWS_AT_ONCE):  # in double precision: not all at once
+            part = slice(start, start + _ROWS_AT_ONCE)
+            scaled[part] = (table[part] - self.mean) / self.deviation
         return scaled

@@ -1,8 +1,8 @@
 """The datasets: one file per source, one row per name.
 
-A row gives the sizes of the paper's overview (tab:datasets:overview) and where the source is;
-rows without a source are known but not available yet. To add a dataset, write a frozen
-dataclass with ``kind`` and ``fold`` (see ``DatasetSource``) and a row for it.
+A row gives the sizes of the paper's overview (tab:datasets:overview) and where the source is.
+To add a dataset, write a frozen dataclass with ``kind`` and ``fold`` (see ``DatasetSource``) and
+a row for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from cschoice.datasets.base import DatasetSource
 from cschoice.datasets.own import found
-from cschoice.errors import DataUnavailable, InvalidParameter
+from cschoice.errors import InvalidParameter
 from cschoice.registry import Registry, load, unknown_name
 from cschoice.tasks import Kind
 
@@ -32,7 +32,7 @@ class DatasetInfo:
     n_test: Count
     n_features: int
     n_objects: Count
-    source: str | None = None  # "module:class"
+    source: str  # "module:class"
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
     raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
     pinned: Mapping[str, Any] = field(default_factory=dict)  # those that jobs must state
@@ -59,6 +59,11 @@ def _mnist(rule: str, kind: Kind) -> DatasetInfo:
 def _tag_genome(which: str) -> DatasetInfo:
     label, source = f"Tag Genome {which} Movie", f"cschoice.datasets.taggenome:{which}Movie"
     return DatasetInfo(label, Kind.SINGLETON, 10_000, 100_000, 1_128, 10, source, raw="tag-genome")
+
+
+def _expedia(kind: Kind, n_train: int, n_test: int) -> DatasetInfo:
+    source = f"cschoice.datasets.expedia:Expedia{kind.capitalize()}"
+    return DatasetInfo("Expedia", kind, n_train, n_test, 17, (5, 38), source, raw="expedia")
 
 
 def _imported() -> dict[str, DatasetInfo]:
@@ -96,7 +101,7 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "letor-mq2008-list": _letor(
             2008, _SINGLETON, (627, 628), (156, 157), n_objects=(204, 1_831)
         ),
-        "expedia-singleton": DatasetInfo("Expedia", _SINGLETON, 78_041, 312_229, 17, (5, 38)),
+        "expedia-singleton": _expedia(_SINGLETON, 78_041, 312_229),
         "sushi": DatasetInfo(
             "Sushi", _SINGLETON, 7_000, 3_000, 7, 10, "cschoice.datasets.sushi:Sushi", raw="sushi"
         ),
@@ -107,7 +112,7 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "mnist-unique-subset": _mnist("Unique", _SUBSET),
         "letor-mq2007": _letor(2007, _SUBSET, (1_160, 1_172), (283, 295), n_objects=(6, 147)),
         "letor-mq2008": _letor(2008, _SUBSET, (442, 459), (105, 122), n_objects=(5, 121)),
-        "expedia-subset": DatasetInfo("Expedia", _SUBSET, 79_855, 319_489, 17, (5, 38)),
+        "expedia-subset": _expedia(_SUBSET, 79_855, 319_489),
     },
     more=_imported,
 )
@@ -121,11 +126,6 @@ def make_dataset(name: str, /, **parameters: Any) -> DatasetSource:
     ChoiceTasks(singleton, 100 tasks of 10 objects, 5 features, 10.0 % chosen)
     """
     info = DATASETS[name]
-    if info.source is None:
-        available = ", ".join(known for known in DATASETS if DATASETS[known].source)
-        raise DataUnavailable(
-            f"dataset '{name}' is not available in this version; available are: {available}"
-        )
     source = load(info.source)
     allowed = [parameter.name for parameter in fields(source)]
     for parameter in parameters:

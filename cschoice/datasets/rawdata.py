@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cschoice.datasets.rawfiles import RawFile, Wanted, find
+from cschoice.errors import DataUnavailable
 from cschoice.registry import Registry
 
 
@@ -38,12 +39,20 @@ class RawData:
         """Return the files by what they are, or say what is missing and where it was sought."""
         return find(self.title, self.layouts, folders)
 
+    def present(self) -> bool:
+        """Say whether all files are there."""
+        try:
+            self.find()
+        except DataUnavailable:
+            return False
+        return True
+
 
 def _letor(name: str) -> RawData:
     folder = name.replace("-", "").lower()
     # LETOR's own fold k tests on part k − 1 (fold 1 on part 5). Listwise parts are called I1 …
     parts = {
-        f"S{k}": Wanted((f"S{k}.txt", f"I{k}.txt", f"Fold{k % 5 + 1}/test.txt"), folder)
+        f"S{k}": Wanted((f"S{k}.txt", f"I{k}.txt", f"Fold{k % 5 + 1}/test.txt"), (folder,))
         for k in range(1, 6)
     }
     return RawData(
@@ -130,6 +139,16 @@ _TAG_GENOME = RawData(
 )
 
 
+_EXPEDIA = RawData(
+    title="Expedia",
+    layouts=({"train": Wanted(("train.csv",), ("expedia", "personalizedsort"))},),
+    home="https://www.kaggle.com/c/expedia-personalized-sort/data",
+    terms="Kaggle, the rules of the competition 'Personalize Expedia Hotel Searches - ICDM 2013'",
+    steps="accept the rules, download the data, unpack train.csv (plain, .gz or .zip) to "
+    "DATA/expedia",
+)
+
+
 RAW_DATA: Registry[RawData] = Registry(
     "raw data",
     {
@@ -140,5 +159,6 @@ RAW_DATA: Registry[RawData] = Registry(
         "letor-mq2008-list": _letor("MQ2008-list"),
         "sushi": _SUSHI,
         "tag-genome": _TAG_GENOME,
+        "expedia": _EXPEDIA,
     },
 )

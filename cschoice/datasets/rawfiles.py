@@ -96,14 +96,13 @@ class Wanted:
     """What a file may be called: the end of its path, under a folder with a certain name."""
 
     names: tuple[str, ...]  # in order of preference, for example "S1.txt", "Fold2/test.txt"
-    folder: str = ""  # how the name of a folder above it ends, in letters and digits alone
-    never: tuple[str, ...] = ()  # the same of folders with other data under the same names
+    folders: tuple[str, ...] = ("",)  # how one above it may end, in letters and digits alone
+    never: tuple[str, ...] = ()  # how folders with other data under the same names end
 
     def rank(self, path: str) -> int | None:
         """Return which of the names a path (slashes, no compression suffix) has, if any."""
-        *folders, _ = path.split("/")
-        bare = [_bare(name) for name in folders]
-        if not any(name.endswith(self.folder) for name in bare or [""]):
+        bare = [_bare(name) for name in path.split("/")[:-1]]
+        if not any(name.endswith(self.folders) for name in bare or [""]):
             return None
         if any(name.endswith(self.never) for name in bare):
             return None

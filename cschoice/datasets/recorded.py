@@ -67,14 +67,24 @@ class Recorded(ABC):
         rng = np.random.default_rng(
             seed_for(seed, "sub-sample", rule=type(self).__name__, fold=index)
         )
-        repeated = np.repeat(train, self._n_samples(whole.tasks.sizes[train]))
+        sampled = _at_most(self.max_train, self.sampled(whole, train), rng)
         return (
-            sub_samples(whole, _at_most(self.max_train, repeated, rng), self.n_objects, rng),
+            sub_samples(whole, sampled, self.n_objects, rng),
             compact(whole.tasks[_at_most(self.max_test, test, rng)]),
         )
 
-    def _n_samples(self, sizes: Numbers) -> Numbers:
-        return np.where(sizes <= self.n_objects, 1, self.n_samples(sizes))
+    def sampled(self, whole: WholeTasks, numbers: Numbers) -> Numbers:
+        """Return the numbers of these tasks, each as often as a sub-sample is drawn from it.
+
+        Tasks that are no larger than a sample count once; larger ones in which everything is
+        chosen are left out, for a sample must have something that is not.
+        """
+        sizes = whole.tasks.sizes[numbers]
+        n_samples = np.where(sizes <= self.n_objects, 1, self.n_samples(sizes))
+        if whole.relevance is None:
+            n_chosen = whole.tasks.reduce(np.add, whole.tasks.chosen, dtype=np.int64)[numbers]
+            n_samples[(n_chosen == sizes) & (sizes > self.n_objects)] = 0
+        return np.repeat(numbers, n_samples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,13 +120,9 @@ def sub_samples(
     """Draw objects from each of these tasks, at least one chosen and one not among them.
 
     Where the relevance is known, the most relevant of the objects drawn is chosen. Tasks that
-    are no larger stay whole; larger ones in which everything is chosen are left out.
+    are no larger stay whole.
     """
     tasks = whole.tasks
-    if whole.relevance is None:
-        n_chosen = tasks.reduce(np.add, tasks.chosen, dtype=np.int64)
-        usable = (n_chosen < tasks.sizes) | (tasks.sizes <= n_objects)
-        numbers = numbers[usable[numbers]]
     mean_size = max(1, int(tasks.sizes[numbers].mean()))
     step = max(1, _ENTRIES_AT_ONCE // mean_size)
     parts = [
@@ -164,8 +170,10 @@ def with_largest_chosen(tasks: ChoiceTasks, values: NDArray[np.float32]) -> Choi
 
 def compact(tasks: ChoiceTasks) -> ChoiceTasks:
     """Leave out the items that no task uses, and with them the file the table is mapped from."""
-    used, items = np.unique(tasks.items, return_inverse=True)
-    table = np.array(tasks.table[used])
+    used = np.zeros(len(tasks.table), dtype=bool)
+    used[tasks.items] = True
+    table = np.asarray(tasks.table[used])
+    items = (np.cumsum(used) - 1)[tasks.items]
     return ChoiceTasks.trusted(table, items, tasks.offsets, tasks.chosen, tasks.kind)
 
 

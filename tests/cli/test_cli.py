@@ -150,7 +150,8 @@ def test_help_teaches_at_every_level(run):
 def test_show_lists_everything(run):
     shown = run("show datasets").stdout
     assert all(name in shown for name in DATASETS)
-    assert "not yet" in shown
+    assert "missing" in shown
+    assert "present" not in shown
     assert "257–1,346" in shown
     shown = run("show metrics").stdout
     assert all(name in shown for name in METRICS)

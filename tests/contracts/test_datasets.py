@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from cschoice.datasets import DATASETS, make_dataset
-from cschoice.errors import DataUnavailable, InvalidParameter, UnknownName
+from cschoice.datasets.rawdata import RAW_DATA
+from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter, UnknownName
 from cschoice.tasks import ChoiceTasks
 
-GENERATED = [name for name, info in DATASETS.items() if info.source and info.raw is None]
-WAITING = [name for name, info in DATASETS.items() if info.source is None]
+GENERATED = [name for name, info in DATASETS.items() if info.raw is None]
+READ = [name for name, info in DATASETS.items() if info.raw]
 
 
 def fold(name, index=0, seed=0, **parameters):
@@ -75,10 +76,27 @@ def test_impossible_sizes_are_refused(name, parameter, value):
         make_dataset(name, **{parameter: value})
 
 
-@pytest.mark.parametrize("name", WAITING)
-def test_datasets_to_come_say_so(name):
-    with pytest.raises(DataUnavailable, match="not available in this version"):
-        make_dataset(name)
+@pytest.mark.usefixtures("raw_folder")
+@pytest.mark.parametrize("name", READ)
+def test_missing_raw_data_say_what_was_sought_where(name, tmp_path):
+    source = make_dataset(name)
+    assert source.kind is DATASETS[name].kind
+    with pytest.raises(DataUnavailable) as caught:
+        source.fold(0, seed=0)
+    assert f"not found in {tmp_path / 'raw'} or {tmp_path / 'cache'}" in str(caught.value)
+    assert "set CSCHOICE_DATA to the folder that holds it" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_raw_data_that_cannot_be_used_are_named(name, raw_folder):
+    info = RAW_DATA[DATASETS[name].raw]
+    for layout in info.layouts:
+        for wanted in layout.values():
+            path = raw_folder / (wanted.folders[0] or "any") / wanted.names[0]
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(b"\x00nonsense\n")
+    with pytest.raises(DamagedData, match=str(raw_folder)):
+        make_dataset(name).fold(0, seed=0)
 
 
 def test_names_and_parameters_are_suggested():

@@ -44,7 +44,7 @@ def test_a_file_is_found_and_read_however_it_is_packed(raw_folder, name):
 
 def test_names_are_tried_in_order_and_folders_must_fit(raw_folder):
     pack(raw_folder / "MQ2008-list" / "S1.txt")
-    wanted = Wanted(("S1.txt", "Fold2/test.txt"), "mq2008")
+    wanted = Wanted(("S1.txt", "Fold2/test.txt"), ("mq2008",))
     with pytest.raises(DataUnavailable, match="it: S1.txt not found in"):
         find("it", [{"S1": wanted}])
     second = pack(raw_folder / "letor_mq2008" / "Fold2" / "test.txt")
@@ -138,7 +138,7 @@ def test_a_zip_that_is_none_holds_nothing(raw_folder):
 def test_a_data_folder_may_be_that_of_one_dataset(raw_folder, monkeypatch):
     path = pack(raw_folder / "MQ2008" / "S1.txt")
     monkeypatch.setenv("CSCHOICE_DATA", str(path.parent))
-    assert find("it", [{"S1": Wanted(("S1.txt",), "mq2008")}])["S1"].path == path
+    assert find("it", [{"S1": Wanted(("S1.txt",), ("mq2008",))}])["S1"].path == path
 
 
 def test_folders_with_other_data_under_the_same_names_are_passed_over(raw_folder):
