@@ -18,6 +18,7 @@ from cschoice.taskfile import items_path
 from cschoice.tasks import ChoiceTasks
 
 from .console import answer_table, file_size, talk
+from .options import DataFolder
 
 N_FOLDS = 5
 _FILES = ("train.parquet", "test.parquet")
@@ -45,6 +46,7 @@ def generate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same bytes.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("data"),
+    data: DataFolder = None,  # noqa: ARG001 - its callback tells everyone
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Generate a dataset and write OUT/DATASET/fold-K/train.parquet and test.parquet.

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidTable
 
-from . import generate, importing, predict, report, run, show, status
+from . import data, generate, importing, predict, report, run, show, status
 from .console import complain
 
 
@@ -102,6 +102,7 @@ app.command()(generate.generate)
 app.command("import")(importing.import_table)
 app.command()(predict.predict)
 app.add_typer(show.app, name="show")
+app.add_typer(data.app, name="data")
 
 
 def _show_version(wanted: bool) -> None:

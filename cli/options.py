@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cschoice.config import DEFAULT_PROFILE
+from cschoice.datasets.folders import DATA_VARIABLE
 
 Learner = Annotated[
     list[str] | None,
@@ -32,6 +34,25 @@ Config = Annotated[
     typer.Option(
         "--config",
         help="The study. By default experiments.yaml in this folder, else the built-in one.",
+    ),
+]
+
+
+def _use_data(folder: Path | None) -> Path | None:
+    """Look for raw data there, in this process and in those it starts."""
+    if folder is not None:
+        os.environ[DATA_VARIABLE] = str(folder.resolve())
+    return folder
+
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        exists=True,
+        file_okay=False,
+        callback=_use_data,
+        help=f"Folder of raw data, instead of those that {DATA_VARIABLE} names.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

@@ -29,6 +29,7 @@ from .options import (
     DEFAULT_RESULTS,
     PROFILE,
     Config,
+    DataFolder,
     Dataset,
     ExperimentName,
     Folds,
@@ -55,6 +56,7 @@ def run(
     ] = "local",
     results: Results = DEFAULT_RESULTS,
     config: Config = None,
+    data: DataFolder = None,  # noqa: ARG001 - its callback tells everyone
     keep_predictions: Annotated[
         bool, typer.Option("--keep-predictions", help="Keep the utilities of all test objects.")
     ] = False,

@@ -68,7 +68,7 @@ def test_an_unknown_name_is_an_attribute_error():
         cschoice.nonsense  # noqa: B018
 
 
-HEAVY = ("torch", "skopt", "sklearn", "scipy", "matplotlib", "pandas", "pyarrow")
+HEAVY = ("torch", "skopt", "sklearn", "scipy", "matplotlib", "pandas", "pyarrow", "requests")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,7 @@ HEAVY = ("torch", "skopt", "sklearn", "scipy", "matplotlib", "pandas", "pyarrow"
         "import cschoice",
         "from cschoice_cli.main import app; app(['--help'], standalone_mode=False)",
         "from cschoice_cli.main import app; app(['show', 'datasets'], standalone_mode=False)",
+        "from cschoice_cli.main import app; app(['data', 'list'], standalone_mode=False)",
     ],
 )
 def test_nothing_heavy_is_loaded_without_need(code):

@@ -44,6 +44,7 @@ class Digits:
 
     features: NDArray[np.float32]  # (images, features)
     labels: NDArray[np.int64]  # (images,)
+    accuracy: float  # share of them in which the network recognizes the digit
 
 
 def digits() -> Digits:
@@ -55,17 +56,18 @@ def digits() -> Digits:
     settings = NetworkSettings()
 
     def make(folder: Path) -> None:
-        features, labels = _features(files, settings)
-        save_arrays(folder, {"features": features, "labels": labels.astype(np.int64)})
+        save_arrays(folder, asdict(_described(files, settings)))
 
-    about = {"format": 1, "network": asdict(settings)}
+    about = {"format": 2, "network": asdict(settings)}
     folder = cached("mnist", about, files.values(), make)
-    return Digits(load_array(folder, "features"), load_array(folder, "labels"))
+    return Digits(
+        features=load_array(folder, "features"),
+        labels=load_array(folder, "labels"),
+        accuracy=float(load_array(folder, "accuracy")),
+    )
 
 
-def _features(
-    files: Mapping[str, RawFile], settings: NetworkSettings
-) -> tuple[NDArray[np.float32], Bytes]:
+def _described(files: Mapping[str, RawFile], settings: NetworkSettings) -> Digits:
     known, known_labels = read_images(files["test-images"], files["test-labels"])
     images, labels = read_images(files["train-images"], files["train-labels"])
     from cschoice.datasets import digitnet  # needs torch
@@ -78,7 +80,7 @@ def _features(
             f"the network recognizes {accuracy:.1%} of the digits in {files['train-images']}, "
             f"not {LEAST_ACCURACY:.0%}: are these the original files of MNIST?"
         )
-    return features, labels
+    return Digits(features, labels.astype(np.int64), accuracy)
 
 
 def read_images(images: RawFile, labels: RawFile) -> tuple[Bytes, Bytes]:

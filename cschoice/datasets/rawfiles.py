@@ -112,11 +112,9 @@ class Wanted:
         return None
 
 
-def find(
-    title: str, layouts: Sequence[Mapping[str, Wanted]], folders: Iterable[Path] | None = None
-) -> dict[str, RawFile]:
+def find(title: str, layouts: Sequence[Mapping[str, Wanted]]) -> dict[str, RawFile]:
     """Return the files of the first layout that is complete, looked for in all data folders."""
-    searched = list(data_folders() if folders is None else folders)
+    searched = data_folders()
     listings = [listing(folder) for folder in searched]
     missing: list[str] = []
     for layout in layouts:

@@ -41,10 +41,8 @@ class _MovieProblem(Sampled):
 
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:  # noqa: ARG002
         """Draw from all movies, whatever the fold."""
-        files = RAW_DATA["tag-genome"].find()
-        folder = cached("tag-genome", {"format": 1}, files.values(), lambda to: _make(files, to))
-        table = load_array(folder, "relevance")
-        directions = weighted_directions(table, load_array(folder, "weights"))
+        table, weights = genome()
+        directions = weighted_directions(table, weights)
 
         def rule(items: Items) -> tuple[Usable, Chosen]:
             chosen = np.zeros(items.shape, dtype=bool)
@@ -71,6 +69,13 @@ class DissimilarMovie(_MovieProblem):
     """Choose the movie least similar to the medoid of the set."""
 
     sign: ClassVar[int] = -1
+
+
+def genome() -> tuple[Relevance, NDArray[np.float64]]:
+    """Return the relevances and the weights of the tags, from the cache after the first time."""
+    files = RAW_DATA["tag-genome"].find()
+    folder = cached("tag-genome", {"format": 1}, files.values(), lambda to: _make(files, to))
+    return load_array(folder, "relevance"), load_array(folder, "weights")
 
 
 def _make(files: Mapping[str, RawFile], folder: Path) -> None:

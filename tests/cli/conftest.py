@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 @pytest.fixture
 def run(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CSCHOICE_DATA", raising=False)
+    monkeypatch.setenv("CSCHOICE_DATA", "")
     monkeypatch.setenv("CSCHOICE_CACHE", str(tmp_path_factory.mktemp("cache")))
     (command,) = entry_points(group="console_scripts", name="cschoice")
     app = command.load()
