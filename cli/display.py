@@ -59,11 +59,10 @@ class Display:
         table = Table("job", "device", "trial", "epoch", "best loss", "since", box=None)
         for job, known in self._running.items():
             best = known.get("best")
-            number = known.get("number")
             table.add_row(
                 job.label,
                 known["device"],
-                "" if number is None else f"{number + 1}/{job.budget.n_trials} {known['rung']}",
+                _trial(job, known),
                 f"{known['epoch']:.0f}" if "epoch" in known else "",
                 "" if best is None else f"{best:.4f}",
                 duration(time.monotonic() - known["since"]),
@@ -75,6 +74,13 @@ class Display:
             text += f", about {duration(left)} left"
         bar = ProgressBar(total=max(1, self._n_jobs), completed=self._n_done, width=40)
         return Group(table, bar, Text(text))
+
+
+def _trial(job: Job, known: Mapping[str, Any]) -> str:
+    """Return which trial a job is at; before the first one its data may take a while."""
+    if "number" in known:
+        return f"{known['number'] + 1}/{job.budget.n_trials} {known['rung']}"
+    return "data" if known.get("event") == "data" else ""
 
 
 def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import time
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,17 @@ def load_array(folder: Path, name: str) -> NDArray[Any]:
 
 
 def fingerprint(file: RawFile) -> str:
-    """Identify a file's content; of large files the size, time and both ends must do."""
+    """Identify a file's content; of large files the size, time and both ends must do.
+
+    Members of an archive are known by the checksums in its directory.
+    """
     digest = hashlib.sha256(str(file.member).encode())
     try:
+        if file.member is not None:
+            with zipfile.ZipFile(file.path) as archive:
+                info = archive.getinfo(file.member)
+            digest.update(f"{info.CRC} {info.file_size}".encode())
+            return digest.hexdigest()
         status = file.path.stat()
         with file.path.open("rb") as content:
             if status.st_size <= _HASHED_WHOLE:
@@ -93,6 +102,6 @@ def fingerprint(file: RawFile) -> str:
                 digest.update(content.read(_END))
                 content.seek(-_END, 2)
                 digest.update(content.read(_END))
-    except OSError as error:
-        raise DamagedData(f"{file} cannot be read ({error.strerror or error})") from error
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        raise DamagedData(f"{file} cannot be read ({error})") from error
     return digest.hexdigest()

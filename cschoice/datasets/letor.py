@@ -22,7 +22,6 @@ from cschoice.tasks import ChoiceTasks, Kind
 
 N_FEATURES = 46
 _LINES_AT_ONCE = 5_000
-_COLON_TO_SPACE = bytes.maketrans(b":", b" ")
 
 Rows = NDArray[np.float64]  # relevance, query, then the features
 Line = tuple[int, bytes]
@@ -157,16 +156,17 @@ def _regular(chunk: Sequence[Line]) -> Rows | None:
     text = b" ".join(line.partition(b"#")[0] for _, line in chunk)
     if text.count(b" qid:") != len(chunk):
         return None
+    text = text.replace(b" qid:", b" ").replace(b":", b" ")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            numbers = np.fromstring(text.translate(_COLON_TO_SPACE, b"qid"), sep=" ")
+            numbers = np.fromstring(text, sep=" ")
         except (ValueError, DeprecationWarning):
             return None
     if numbers.size != len(chunk) * (2 + 2 * N_FEATURES) or not np.isfinite(numbers).all():
         return None
     rows = numbers.reshape(len(chunk), -1)
-    if not (rows[:, 2::2] == np.arange(1, N_FEATURES + 1)).all():
+    if not (rows[:, 2::2] == np.arange(1, N_FEATURES + 1)).all() or (rows[:, 1] % 1).any():
         return None
     return np.concatenate([rows[:, :2], rows[:, 3::2]], axis=1)
 
@@ -176,9 +176,11 @@ def _row(file: RawFile, number: int, line: bytes, grades: Sequence[int] | None) 
     words = line.partition(b"#")[0].decode("ascii", errors="replace").split()
     if len(words) < 2 or not words[1].startswith("qid:"):
         raise file.malformed(number, "expected 'relevance qid:query 1:value …'")
-    row = np.zeros(2 + N_FEATURES)
+    row = np.full(2 + N_FEATURES, np.nan)
     row[0] = _number(file, number, "relevance", words[0])
     row[1] = _number(file, number, "query", words[1].removeprefix("qid:"))
+    if row[1] % 1:
+        raise file.malformed(number, f"query must be an integer, got '{words[1]}'")
     if grades and row[0] not in grades:
         allowed = ", ".join(map(str, grades))
         raise file.malformed(number, f"relevance must be one of {allowed}, got {words[0]}")
@@ -187,8 +189,10 @@ def _row(file: RawFile, number: int, line: bytes, grades: Sequence[int] | None) 
         if not colon or not index.isdigit() or not 1 <= int(index) <= N_FEATURES:
             allowed = f"index:value with an index from 1 to {N_FEATURES}"
             raise file.malformed(number, f"features are {allowed}, got '{word}'")
+        if not np.isnan(row[1 + int(index)]):
+            raise file.malformed(number, f"feature {index} for the second time")
         row[1 + int(index)] = _number(file, number, f"feature {index}", value)
-    return row
+    return np.asarray(np.nan_to_num(row))
 
 
 def _number(file: RawFile, line: int, what: str, text: str) -> float:

@@ -39,6 +39,7 @@ def run(context: Context) -> Record:
     """Do the job; earlier trials in the journal are taken as they are."""
     job = context.job
     source = make_dataset(job.dataset, **job.dataset_parameters)
+    context.tell({"event": "data"})
     train, test = source.fold(job.fold, job.seed)
     scaling = Scaling.learn(train.table, train.items) if source.standardize else None
     if scaling is not None:

@@ -161,6 +161,9 @@ def test_sparse_lines_and_scattered_queries_are_read(raw_folder):
         (line(1, 1, 0.0).replace("7:0.007000", "7:inf"), "feature 7 must be a number, got 'inf'"),
         (line(1, 1, 0.0).replace("46:", "47:"), "index from 1 to 46, got '47:0.046000'"),
         (line(1, 1, 0.0).replace("46:", "46="), "got '46=0.046000'"),
+        (line(1, 1, 0.0).replace("7:0.007", "7:0.d07"), "must be a number, got '0.d07000'"),
+        (line(1, 1, 0.0).replace("7:0.007", "6:0.007"), "feature 6 for the second time"),
+        (line(1, 1.5, 0.0), "query must be an integer, got 'qid:1.5'"),
     ],
 )
 def test_a_malformed_line_is_named(raw_folder, bad, says):

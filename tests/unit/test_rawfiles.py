@@ -215,3 +215,14 @@ def test_large_files_are_told_apart_by_size_time_and_ends(tmp_path, monkeypatch)
     os.utime(path, ns=(2, 2))
     prints.add(fingerprint(RawFile(path)))
     assert len(prints) == 4
+
+
+def test_members_of_archives_are_told_apart_by_their_checksums(tmp_path):
+    prints = set()
+    for content in (b"one", b"two", b"one"):
+        path = pack(tmp_path / "a.zip", content, "x")
+        prints.add(fingerprint(RawFile(path, "x")))
+    assert len(prints) == 2
+    path.write_bytes(b"no archive any more")
+    with pytest.raises(DamagedData, match="a.zip:x cannot be read"):
+        fingerprint(RawFile(path, "x"))
