@@ -108,6 +108,7 @@ def _summarize(file: RawFile) -> _Summary:
             least[name] = float(min(least[name], np.min(batch[name], initial=-1.0, where=~missing)))
     if n_rows == 0:
         raise DamagedData(f"{file} has no rows: get it again")
+    n_missing[POSITION] = 0  # always kept, so that the last feature is the position
     kept = [name for name in FEATURES if n_missing[name] <= _MOST_MISSING * n_rows]
     return _Summary(n_rows, {name: least[name] - 1 for name in kept})
 

@@ -77,7 +77,11 @@ class TableFile:
                 arrow.ReadOptions(
                     block_size=_BYTES_AT_ONCE, column_names=header, skip_rows=n_skipped
                 ),
-                arrow.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False),
+                arrow.ParseOptions(
+                    delimiter=self.delimiter,
+                    quote_char=self.quote or False,
+                    newlines_in_values=str in self.columns.values(),  # slower: only in texts
+                ),
                 arrow.ConvertOptions(
                     column_types={name: types[kind] for name, kind in self.columns.items()},
                     include_columns=list(self.columns),

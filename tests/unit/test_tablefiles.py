@@ -48,6 +48,11 @@ def test_missing_numbers_are_nan_and_texts_stay(tmp_path):
     assert values["c"] == ["NULL", ""]
 
 
+def test_quoted_texts_may_go_over_lines(tmp_path):
+    one = table(tmp_path, 'a,c\n1,"two\nlines"\n3,one\n', {"a": int, "c": str})
+    assert read(one) == {"a": [1, 3], "c": ["two\nlines", "one"]}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
