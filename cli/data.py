@@ -115,7 +115,7 @@ def check(
     failed = failed or any(one.verdict is checking.Verdict.WRONG for one in checks)
     _show(checks, as_json)
     if absent := [name for name in RAW_DATA if name not in present and not chosen]:
-        talk.print(f"not there: {', '.join(absent)}; see 'cschoice data list'")
+        talk.print(f"not there: {', '.join(absent)}; see 'cschoice data list'", soft_wrap=True)
     raise typer.Exit(1 if failed else 0)
 
 

@@ -53,7 +53,8 @@ class Display:
         """Print the line of a finished job."""
         since = self._running.pop(outcome.job, {}).get("since", time.monotonic())
         self._n_done += 1
-        talk.print(_line(outcome, record, time.monotonic() - since), highlight=False, markup=False)
+        line = _line(outcome, record, time.monotonic() - since)
+        talk.print(line, highlight=False, markup=False, soft_wrap=True)  # one line in a log, too
 
     def _render(self) -> Group:
         table = Table("job", "device", "trial", "epoch", "best loss", "since", box=None)

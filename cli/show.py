@@ -57,7 +57,9 @@ def datasets(as_json: Json = False) -> None:
         folding="name",
     )
     if absent := [name for name in RAW_DATA if name not in present]:
-        talk.print(f"'cschoice data list' says where {', '.join(absent)} can be had")
+        talk.print(
+            f"'cschoice data list' says where {', '.join(absent)} can be had", soft_wrap=True
+        )
 
 
 @app.command()

@@ -58,7 +58,7 @@ def test_list_finds_what_is_there(run):
 def test_check_compares_with_the_paper(run):
     letor(Path("raw/MQ2008"))
     result = run("data check --data raw", code=1)  # far fewer queries than the paper has
-    assert "not there: mnist, letor-mq2007" in " ".join(result.stderr.split())
+    assert "not there: mnist, letor-mq2007" in result.stderr
     rows = json.loads(run("data check letor-mq2008 --data raw --json", code=1).stdout)
     found = {row["what"]: row for row in rows}
     assert found["tasks"] == {

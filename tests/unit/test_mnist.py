@@ -48,10 +48,19 @@ def shared_cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
+SMALL = digits.NetworkSettings(channels=(6, 12), n_hidden=64)
+
+
 @pytest.fixture
-def mnist(raw_folder, small_files, shared_cache, monkeypatch):
-    """Small files in the format of MNIST; what is made of them is made once for all tests."""
+def small_network(shared_cache, monkeypatch):
+    """A network that learns in a second; what it makes is made once for all tests."""
+    monkeypatch.setattr(digits, "NetworkSettings", lambda: SMALL)
     monkeypatch.setenv("CSCHOICE_CACHE", str(shared_cache))
+
+
+@pytest.fixture
+def mnist(raw_folder, small_files, small_network):  # noqa: ARG001
+    """Small files in the format of MNIST."""
     write(raw_folder / "mnist", small_files)
     return raw_folder / "mnist"
 
@@ -188,26 +197,45 @@ def test_any_usual_number_of_objects(mnist, n_objects):  # noqa: ARG001
         assert set(train.sizes) == {n_objects}
 
 
-def test_the_network_is_trained_once_the_same_each_time_and_disturbs_nobody(mnist, tmp_path):
+def test_the_network_is_the_same_each_time_and_disturbs_nobody(tmp_path):
     import torch
 
+    from cschoice.datasets import digitnet
+
+    images, labels = (array.astype(np.uint8) for array in patterns(300, seed=1))
+    np.savez(tmp_path / "known.npz", images=images, labels=labels)
     before = torch.random.get_rng_state()
-    first = digits.digits()
+    n_threads = torch.get_num_threads()
+    features, recognized = digitnet.describe(digitnet.learn(images, labels, SMALL), images)
+    assert (recognized == labels).mean() > 0.98
     assert torch.equal(torch.random.get_rng_state(), before)
+    assert torch.get_num_threads() == n_threads
     code = (
-        "import json, os, torch; torch.set_num_threads(2); from cschoice.datasets import digits; "
-        f"os.environ['CSCHOICE_CACHE'] = {str(tmp_path / 'other')!r}; "
-        "print(json.dumps(digits.digits().features[:9].tolist()))"
+        "import json, numpy as np, torch; torch.set_num_threads(2); torch.manual_seed(5); "
+        "from cschoice.datasets import digitnet, digits; known = np.load('known.npz'); "
+        "settings = digits.NetworkSettings(channels=(6, 12), n_hidden=64); "
+        "network = digitnet.learn(known['images'], known['labels'], settings); "
+        "print(json.dumps(digitnet.describe(network, known['images'])[0].tolist()))"
     )
-    again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(again.stdout) == first.features[:9].tolist()
+    again = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert json.loads(again.stdout) == features.tolist()
+
+
+def test_the_network_is_trained_once(mnist, monkeypatch):
+    from cschoice.datasets import digitnet
+
+    first = digits.digits()
+    monkeypatch.setattr(digitnet, "learn", None)
+    assert np.array_equal(digits.digits().features, first.features)
     (mnist / "t10k-labels-idx1-ubyte").unlink()
     with pytest.raises(DataUnavailable, match="MNIST: t10k-labels-idx1-ubyte not found in"):
         digits.digits()
 
 
-def test_layouts_that_people_have(raw_folder, small_files, shared_cache, monkeypatch):
-    monkeypatch.setenv("CSCHOICE_CACHE", str(shared_cache))
+@pytest.mark.usefixtures("small_network")
+def test_layouts_that_people_have(raw_folder, small_files):
     write(raw_folder / "FashionMNIST" / "raw", [b"fashion"] * 4)  # as torchvision has them
     with pytest.raises(DataUnavailable, match="not found"):
         digits.digits()
@@ -261,6 +289,7 @@ def test_images_and_labels_must_fit(tmp_path):
             read_images(images, labels)
 
 
+@pytest.mark.usefixtures("small_network")
 def test_other_images_under_the_same_names_are_noticed(raw_folder):
     rng = np.random.default_rng(0)
     noise = [rng.integers(256, size=(300, 28, 28)), rng.integers(10, size=300)] * 2
