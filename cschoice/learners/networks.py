@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cschoice import training
+from cschoice.activations import ACTIVATIONS
 from cschoice.errors import InvalidFile, InvalidParameter
 from cschoice.learners.base import Arrays, Learner
 from cschoice.losses import loss_for
 from cschoice.nets import Layers, Normalization
-from cschoice.pairs import ACTIVATIONS
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tensors import device_named

@@ -56,7 +56,7 @@ def test_globs_and_overrides_select():
     study = load(ROOT / "experiments.yaml")
     selection = Selection("study", "laptop", ["feta*"], ["pareto?d", "medoid"], 2, 7)
     jobs = plan(study, selection)
-    assert {job.learner for job in jobs} == {"feta", "feta-linear"}
+    assert {job.learner for job in jobs} == {"feta", "feta3", "feta-linear"}
     assert {job.dataset for job in jobs} == {"pareto2d", "pareto5d", "medoid"}
     assert {job.fold for job in jobs} == {0, 1}
     assert {job.budget.n_trials for job in jobs} == {7}
