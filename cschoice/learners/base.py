@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from cschoice.decision import probabilities
 from cschoice.errors import InvalidTasks, NotFitted
 from cschoice.space import Dimension
 from cschoice.tasks import ChoiceTasks, Kind
@@ -66,18 +67,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return False
 
     def probabilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        """Return the probability of each entry to be chosen, where utilities mean that.
-
-        Singleton choice: the softmax over the task (eq. mnl); learners with another model give
-        log-probabilities as utilities, which the softmax leaves alone. Subset choice: each
-        object by itself (eq. likebin).
-        """
-        utilities = self.utilities(tasks).astype(np.float64)
-        if tasks.kind is Kind.SUBSET:
-            return np.exp(-np.logaddexp(0, -utilities))
-        weights = np.exp(utilities - tasks.spread(tasks.reduce(np.maximum, utilities)))
-        share: NDArray[np.float64] = weights / tasks.spread(tasks.reduce(np.add, weights))
-        return share
+        """Return the probability of each entry to be chosen, where utilities mean that."""
+        return probabilities(tasks, self.utilities(tasks))
 
     @abstractmethod
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None: ...

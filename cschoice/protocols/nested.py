@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets import make_dataset
-from cschoice.decision import choose, tune_threshold
+from cschoice.decision import choose, probabilities, tune_threshold
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.learners import make_learner
 from cschoice.learners.base import Learner
@@ -65,7 +65,7 @@ def run(context: Context) -> Record:
         kind=str(train.kind),
         params=params,
         threshold=final.threshold,
-        metrics=evaluate(test, utilities, final.threshold),
+        metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),
         n_trials=len(trials),
         seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
         environment=environment(context.device),
@@ -73,14 +73,22 @@ def run(context: Context) -> Record:
 
 
 def evaluate(
-    tasks: ChoiceTasks, utilities: NDArray[np.float32], threshold: float | None
+    tasks: ChoiceTasks,
+    utilities: NDArray[np.float32],
+    threshold: float | None,
+    probabilistic: bool,
 ) -> dict[str, float | None]:
     """Return every metric that applies; None where it is not defined on these tasks."""
-    choices = choose(tasks, utilities, threshold)
+    known: dict[str, NDArray[Any]] = {
+        "utilities": utilities,
+        "choices": choose(tasks, utilities, threshold),
+    }
+    if probabilistic:
+        known["probabilities"] = probabilities(tasks, utilities)
     values = {
-        name: row(tasks, utilities if row.needs == "utilities" else choices)
+        name: row(tasks, known[row.needs])
         for name, row in METRICS.items()
-        if tasks.kind in row.kinds
+        if tasks.kind in row.kinds and row.needs in known
     }
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
