@@ -41,10 +41,10 @@ def probabilities(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> N
     log-probabilities as utilities, which the softmax leaves alone. Subset choice: each object by
     itself (eq. likebin).
     """
-    utilities = check_values(tasks, utilities).astype(np.float64)
+    values: NDArray[np.float64] = check_values(tasks, utilities).astype(np.float64)
     if tasks.kind is Kind.SUBSET:
-        return np.exp(-np.logaddexp(0, -utilities))
-    weights = np.exp(utilities - tasks.spread(tasks.reduce(np.maximum, utilities)))
+        return np.exp(-np.logaddexp(0, -values))
+    weights = np.exp(values - tasks.spread(tasks.reduce(np.maximum, values)))
     share: NDArray[np.float64] = weights / tasks.spread(tasks.reduce(np.add, weights))
     return share
 

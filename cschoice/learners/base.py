@@ -45,12 +45,16 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
         """Learn from the tasks; the same seed gives the same learner."""
+        self._accept(tasks)
+        self._fit(tasks, seed, device)
+        return self
+
+    def _accept(self, tasks: ChoiceTasks) -> None:
+        """Take note of what the tasks are like; refuse those this learner is not for."""
         if tasks.kind not in self.kinds:
             allowed = " and ".join(sorted(self.kinds))
             raise InvalidTasks([f"{self.name} learns {allowed} choice, the tasks are {tasks.kind}"])
         self.kind_, self.n_features_in_ = tasks.kind, tasks.n_features
-        self._fit(tasks, seed, device)
-        return self
 
     def utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         """Return one utility per entry, in the order of the entries."""
