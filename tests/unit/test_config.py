@@ -8,8 +8,10 @@ from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
 from cschoice.pipeline import Selection, plan
+from cschoice.store import ResultStore
 
 ROOT = Path(__file__).parents[2]
+NOTHING = ResultStore(Path("no such folder"))  # no results to build on
 CONTENT = yaml.safe_load((ROOT / "experiments.yaml").read_text())
 
 
@@ -36,7 +38,7 @@ def test_the_study_is_the_papers():
     paper = study.profile("paper")
     assert (paper.folds, paper.inner_splits, paper.trials, paper.frugal) == (5, 3, 100, None)
     assert paper.learners == {"recipe": "paper", "epochs": 1000}
-    jobs = plan(study, Selection("study", "paper"))
+    jobs = plan(study, Selection("study", "paper"), NOTHING)
     (feta,) = [job for job in jobs if job.label == "pareto2d/feta/fold-0"]
     assert feta.dataset_parameters == {"n_train": 10_000, "n_test": 100_000}
     assert feta.learner_parameters == {"recipe": "paper", "epochs": 1000}
@@ -44,7 +46,7 @@ def test_the_study_is_the_papers():
 
 
 def test_learners_have_jobs_where_they_apply():
-    jobs = plan(load(ROOT / "experiments.yaml"), Selection("study", "laptop"))
+    jobs = plan(load(ROOT / "experiments.yaml"), Selection("study", "laptop"), NOTHING)
     cells = {(job.dataset, job.learner) for job in jobs}
     assert ("medoid", "nl") in cells
     assert ("pareto2d", "nl") not in cells
@@ -55,19 +57,19 @@ def test_learners_have_jobs_where_they_apply():
 def test_globs_and_overrides_select():
     study = load(ROOT / "experiments.yaml")
     selection = Selection("study", "laptop", ["feta*"], ["pareto?d", "medoid"], 2, 7)
-    jobs = plan(study, selection)
+    jobs = plan(study, selection, NOTHING)
     assert {job.learner for job in jobs} == {"feta", "feta-linear"}
     assert {job.dataset for job in jobs} == {"pareto2d", "pareto5d", "medoid"}
     assert {job.fold for job in jobs} == {0, 1}
     assert {job.budget.n_trials for job in jobs} == {7}
-    extra = plan(study, Selection("study", "laptop", ["feta"], ["unique-onehot"]))
+    extra = plan(study, Selection("study", "laptop", ["feta"], ["unique-onehot"]), NOTHING)
     assert {job.dataset for job in extra} == {"unique-onehot"}
     with pytest.raises(UnknownName, match="did you mean 'feta'"):
-        plan(study, Selection("study", "laptop", ["fetaa"]))
+        plan(study, Selection("study", "laptop", ["fetaa"]), NOTHING)
     with pytest.raises(UnknownName, match="did you mean 'laptop'"):
-        plan(study, Selection("study", "labtop"))
+        plan(study, Selection("study", "labtop"), NOTHING)
     with pytest.raises(UnknownName, match="unknown experiment"):
-        plan(study, Selection("nothing", "laptop"))
+        plan(study, Selection("nothing", "laptop"), NOTHING)
 
 
 def test_every_problem_is_listed_with_its_place():
