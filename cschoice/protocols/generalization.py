@@ -15,13 +15,19 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from cschoice.datasets import DATASETS, make_dataset
-from cschoice.learners import LEARNERS
 from cschoice.learners.base import Learner
 from cschoice.metrics import metric
 from cschoice.prediction import Preparation, save
 from cschoice.protocols.base import Count, Earlier, Protocol
 from cschoice.protocols.context import Context, environment
-from cschoice.protocols.fitting import fit, new_learner, not_generated, seed_of, without
+from cschoice.protocols.fitting import (
+    fit,
+    new_learner,
+    not_generated,
+    search_space,
+    seed_of,
+    without,
+)
 from cschoice.records import Budget, Curve, Job, Record, State
 from cschoice.tasks import ChoiceTasks
 
@@ -67,7 +73,7 @@ class Generalization(Protocol):
 
     def remark(self, job: Job) -> str | None:
         """Say where the defaults had to do."""
-        if self.tuned_in or not LEARNERS[job.registered].learner.search_space:
+        if self.tuned_in or not search_space(job):
             return None
         return "no results of a study to take the best parameters from, so defaults are used"
 
