@@ -220,7 +220,7 @@ def _problems_of_learners(study: Study) -> Iterator[str]:
 
 
 def _problems_of_settings(study: Study) -> Iterator[str]:
-    """Let every protocol check what is meant for it; then what experiments say of each other."""
+    """Let every protocol check what is meant for it."""
     models = {name: registry_load(source) for name, source in PROTOCOLS.items()}
     problems: list[str] = []
     for name, experiment in study.experiments.items():
@@ -234,16 +234,25 @@ def _problems_of_settings(study: Study) -> Iterator[str]:
         problems += _unknown(at, "setting", profile.settings, everything)
         for model in models.values():
             problems += _problems_of_values(at, model, profile.settings)
-    if not problems:
-        for name in study.experiments:
-            for profile_name in study.profiles:
-                other = study.protocol(name, profile_name).builds_on
+    # Two protocols may complain of one value, and two profiles of one experiment: once is enough.
+    yield from dict.fromkeys(problems or _problems_of_foundations(study))
+
+
+def _problems_of_foundations(study: Study) -> Iterator[str]:
+    """Check that an experiment builds on one that tunes; also, nothing ever builds on itself."""
+    tuning = {
+        name
+        for name, experiment in study.experiments.items()
+        if registry_load(PROTOCOLS[experiment.protocol]).tunes
+    }
+    for name in study.experiments:
+        for profile in study.profiles:
+            other = study.protocol(name, profile).builds_on
+            if other in study.experiments and other not in tuning:
+                yield f"experiments.{name}.settings: experiment '{other}' tunes no parameters"
+            elif other is not None:
                 at = f"experiments.{name}.settings"
-                known = study.experiments
-                problems += _unknown(at, "experiment", [other] if other else [], known)
-                if other in known and not models[known[other].protocol].tunes:
-                    problems.append(f"{at}: experiment '{other}' has no parameters to build on")
-    yield from dict.fromkeys(problems)  # two protocols may complain of one value
+                yield from _unknown(at, "experiment", [other], study.experiments)
 
 
 def _problems_of_values(where: str, model: Any, settings: Mapping[str, Any]) -> list[str]:

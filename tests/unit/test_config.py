@@ -154,8 +154,8 @@ def test_settings_of_protocols_are_checked_all_at_once():
     ("other", "says"),
     [
         ("stduy", "unknown experiment 'stduy': did you mean 'study'?"),
-        ("generalization", "experiment 'generalization' has no parameters to build on"),
-        ("unique-stream", "experiment 'unique-stream' has no parameters to build on"),
+        ("generalization", "experiment 'generalization' tunes no parameters"),
+        ("unique-stream", "experiment 'unique-stream' tunes no parameters"),
     ],
 )
 @pytest.mark.parametrize("section", ["experiments", "profiles"])
