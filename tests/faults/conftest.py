@@ -26,7 +26,7 @@ experiments:
     protocol: stream
     datasets: [unique-onehot]
     learners: [fate]
-    parameters: {epochs: 60, batch_size: 1024, n_units: 32, n_set_units: 32, n_embedding: 32}
+    parameters: {epochs: 50, batch_size: 1024, n_units: 32, n_set_units: 32, n_embedding: 32}
     settings: {n_batches: 2, n_test: 1000}
 profiles:
   quick:

@@ -122,19 +122,15 @@ def test_a_killed_stream_goes_on_and_ends_the_same(tmp_path):
         checkpoint = checkpoints.read(path)
         return len(checkpoint.progress.values) if checkpoint else 0
 
-    process = broken.start()  # everything at once, as in a power cut
-    before = wait_for(n_epochs)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    process = broken.start()  # only the job's own process, as for want of memory
-    wait_for(lambda: n_epochs() > before)
-    os.kill(wait_for(lambda: workers_of(process))[0], signal.SIGKILL)
+    process = broken.start()
+    wait_for(n_epochs)
+    os.kill(workers_of(process)[0], signal.SIGKILL)
     said, errors = process.communicate(timeout=300)
     assert "1 failed" in said, errors
-    assert 0 < n_epochs() < 60
+    assert 0 < n_epochs() < 50
     broken.run()
     assert_same(broken, whole)
-    assert len(broken.table("curves")) == 60
+    assert len(broken.table("curves")) == 50
     model = "runs/quick/stream/unique-onehot/fate/fold-0/model/weights.safetensors"
     assert (broken.results / model).read_bytes() == (whole.results / model).read_bytes()
     assert not path.exists()
