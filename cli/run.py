@@ -56,8 +56,7 @@ def run(
     results: Results = DEFAULT_RESULTS,
     config: Config = None,
     keep_predictions: Annotated[
-        bool,
-        typer.Option("--keep-predictions", help="Keep the utilities of all test objects."),
+        bool, typer.Option("--keep-predictions", help="Keep the utilities of all test objects.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Do finished jobs again.")] = False,
     dry_run: Annotated[

@@ -41,9 +41,10 @@ def probabilities(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> N
     log-probabilities as utilities, which the softmax leaves alone. Subset choice: each object by
     itself (eq. likebin).
     """
-    values: NDArray[np.float64] = check_values(tasks, utilities).astype(np.float64)
+    largest = np.finfo(np.float32).max  # an infinite utility has no difference to another one
+    values = np.clip(check_values(tasks, utilities).astype(np.float64), -largest, largest)
     if tasks.kind is Kind.SUBSET:
-        return np.exp(-np.logaddexp(0, -values))
+        return np.asarray(np.exp(-np.logaddexp(0, -values)))
     weights = np.exp(values - tasks.spread(tasks.reduce(np.maximum, values)))
     share: NDArray[np.float64] = weights / tasks.spread(tasks.reduce(np.add, weights))
     return share

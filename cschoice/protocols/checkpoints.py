@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,9 @@ class Checkpoint:
 
     def write(self, path: Path) -> None:
         """Replace the file."""
-        text = to_json({"values": list(self.progress.values), "seconds": self.progress.seconds})
         with replacing(path) as (temporary,):
-            save_file(dict(self.arrays), temporary, metadata={_KEY: text})
+            metadata = {_KEY: to_json(asdict(self.progress))}
+            save_file(dict(self.arrays), temporary, metadata=metadata)
 
 
 def read(path: Path) -> Checkpoint | None:

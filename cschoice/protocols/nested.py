@@ -41,15 +41,15 @@ class Nested(Protocol):
 
     def work(self, job: Job, learner: Learner, n_train: int) -> float:
         """Count the fits of a job, each as a share of a full one."""
-        budget = job.budget
-        n_fits = 2.0 if DATASETS[job.dataset].kind is Kind.SUBSET and job.threshold_refit else 1.0
-        if search_space(job) and budget.frugal is None:
-            n_fits += budget.n_splits * budget.n_trials
-        elif search_space(job) and budget.frugal is not None:
-            share = budget.frugal.task_share * budget.frugal.epoch_share
-            promoted = min(budget.frugal.n_promoted, budget.n_trials)
-            n_fits += budget.n_splits * (budget.n_trials * share + promoted)
-        return n_fits * n_train * getattr(learner, "epochs", 1)
+        budget, frugal = job.budget, job.budget.frugal
+        n_trials = budget.n_trials if search_space(job) else 0
+        n_full: float = n_trials
+        if frugal is not None:
+            n_full *= frugal.task_share * frugal.epoch_share
+            n_full += min(frugal.n_promoted, n_trials)
+        final = 2 if DATASETS[job.dataset].kind is Kind.SUBSET and job.threshold_refit else 1
+        epochs: int = getattr(learner, "epochs", 1)
+        return (budget.n_splits * n_full + final) * n_train * epochs
 
     def run(self, context: Context) -> Record:
         """Do the job; earlier trials in the journal are taken as they are."""
