@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cschoice.datasets import DATASETS
-from cschoice.learners import LEARNERS
-from cschoice.report.views import COLUMNS, Row, Value, of_kind
+from cschoice.report.views import COLUMNS, Row, Value, learner_label, of_kind
 from cschoice.tasks import Kind
 
 _LABELS = {
@@ -58,7 +57,7 @@ def _line(row: Row, columns: Sequence[str]) -> str:
         cell = row.cells[name]
         shown = "--" if cell.ours is None else f"\\num{{{uncertain(cell.ours)}}}"
         cells.append(rf"\textbf{{{shown}}}" if cell.best else shown)
-    labels = [_escaped(DATASETS[row.dataset].label), _escaped(LEARNERS[row.learner].label)]
+    labels = [_escaped(DATASETS[row.dataset].label), _escaped(learner_label(row.learner))]
     return " & ".join([*labels, *cells]) + r" \\"
 
 

@@ -7,8 +7,7 @@ import io
 from collections.abc import Sequence
 
 from cschoice.datasets import DATASETS
-from cschoice.learners import LEARNERS
-from cschoice.report.views import COLUMNS, Cell, Row, of_kind
+from cschoice.report.views import COLUMNS, Cell, Row, learner_label, of_kind
 from cschoice.tasks import Kind
 
 _HEAD = ["dataset", "learner", "ours", "paper", "difference", "", "CPU time", ""]
@@ -54,7 +53,7 @@ def _table(rows: Sequence[Row], kind: Kind) -> list[list[str]]:
     lines, before = [], ""
     for row in rows:
         name = DATASETS[row.dataset].label if row.dataset != before else ""
-        lines.append([name, LEARNERS[row.learner].label, *_compared(row.cells[target]),
+        lines.append([name, learner_label(row.learner), *_compared(row.cells[target]),
                       f"{row.seconds:,.0f} s", row.states])  # fmt: skip
         before = row.dataset
     return lines

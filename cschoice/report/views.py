@@ -86,12 +86,20 @@ def rows(results: Path, profile: str, experiment: str) -> list[Row]:
             f"{results} has no results of experiment '{experiment}' with profile '{profile}': "
             f"run 'cschoice run --profile {profile}' first"
         )
+    shown = {name for columns in COLUMNS.values() for name in columns}
+    if not metrics.empty and not shown & set(metrics["metric"]):
+        raise DataUnavailable(
+            f"experiment '{experiment}' has curves and no table: "
+            f"its numbers are in {results / 'tables' / 'curves.parquet'}"
+        )
     measured = _values(metrics)
     best = _best(measured)
     found = []
     for dataset in (name for name in DATASETS if name in set(folds["dataset"])):
         of_dataset = folds[folds["dataset"] == dataset]
-        for learner in (name for name in LEARNERS if name in set(of_dataset["learner"])):
+        for learner in dict.fromkeys([*LEARNERS, *of_dataset["learner"]]):  # variants come last
+            if learner not in set(of_dataset["learner"]):
+                continue
             kind = DATASETS[dataset].kind
             own = of_dataset[of_dataset["learner"] == learner]
             cells = {
@@ -152,6 +160,11 @@ def _states(folds: pd.DataFrame) -> str:
     if set(counts.index) == {"done"}:
         return f"{len(folds)} folds"
     return ", ".join(f"{counts[state]} {state}" for state in sorted(counts.index))
+
+
+def learner_label(name: str) -> str:
+    """Return how the paper writes a learner; a study's own variant is called by its name."""
+    return LEARNERS[name].label if name in LEARNERS else name
 
 
 def of_kind(found: Sequence[Row], kind: Kind) -> list[Row]:
