@@ -28,12 +28,25 @@ from cschoice.learners import make_learner
 from cschoice.learners.fate import FateNet
 from cschoice.learners.feta import FetaNet
 from cschoice.losses import loss_for
-from cschoice.nets import ContextMLP, Layers, SetEncoder
+from cschoice.nets import ContextMLP, Hidden, Layers, SetEncoder
 from cschoice.tasks import ChoiceTasks, Kind
 
 Run = Callable[[ChoiceTasks, int], None]  # tasks and number of epochs
 EPOCHS = 2
 ACTIVATION = "relu"
+
+
+def activate(z: Tensor) -> Tensor:
+    """Apply the nonlinearity, out of place."""
+    return {"relu": F.relu, "gelu": F.gelu}[ACTIVATION](z)
+
+
+def plain_hidden(hidden: Hidden, z: Tensor) -> Tensor:
+    """Go through hidden layers one operation after the other."""
+    h = activate(z)
+    for layer in hidden.layers:
+        h = activate(layer(h))
+    return h
 
 
 class PlainFeta(nn.Module):
@@ -52,7 +65,7 @@ class PlainFeta(nn.Module):
         same, cross = pairs.of_first.weight, pairs.of_second.weight
         weight = torch.cat([torch.cat([same, cross], 1), torch.cat([cross, same], 1)])
         z = F.linear(both, weight, torch.cat([pairs.of_first.bias] * 2))
-        scores = self.network.last(pairs.hidden(z)).view(len(x), n, n - 1)
+        scores = self.network.last(plain_hidden(pairs.hidden, z)).view(len(x), n, n - 1)
         return self.network.inherent(x).squeeze(-1) + scores.mean(2)
 
 
@@ -72,10 +85,13 @@ class PlainFate(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
         utility = self.network.utility
-        context = self.network.encoder(x).unsqueeze(1).expand(-1, x.shape[1], -1)
+        h = x
+        for layer in self.network.encoder.layers:
+            h = activate(layer(h))
+        context = h.mean(1, keepdim=True).expand(-1, x.shape[1], -1)
         weight = torch.cat([utility.of_object.weight, utility.of_context.weight], 1)
         z = F.linear(torch.cat([x, context], dim=-1), weight, utility.of_object.bias)
-        return utility.last(utility.hidden(z)).squeeze(-1)
+        return utility.last(plain_hidden(utility.hidden, z)).squeeze(-1)
 
 
 def check_same(plain: type[PlainFeta | PlainFate]) -> None:

@@ -18,7 +18,7 @@ _SELU = (1.6732632423543772, 1.0507009873554805, 1.0)
 class Activation:
     """A nonlinearity, its in-place forms, and the gain that keeps variances (He, Glorot)."""
 
-    apply: Callable[[Tensor], Tensor]
+    apply: Callable[[Tensor], Tensor]  # may overwrite its input
     into: Callable[[Tensor, Tensor], Any]  # (z, out): write the activation of z
     backward: Callable[[Tensor, Tensor, Tensor], Any]  # (gradient, z, h): in place
     gain: float
@@ -58,9 +58,11 @@ def _tanh_backward(gradient: Tensor, _: Tensor, h: Tensor) -> None:
 
 
 ACTIVATIONS = {
-    "relu": Activation(F.relu, lambda z, out: torch.clamp_min(z, 0, out=out), _relu_backward, 2.0),
+    "relu": Activation(
+        torch.relu_, lambda z, out: torch.clamp_min(z, 0, out=out), _relu_backward, 2.0
+    ),
     "gelu": Activation(F.gelu, _gelu_into, _gelu_backward, 2.0, needs_input=True),
     "silu": Activation(F.silu, _silu_into, _silu_backward, 2.0, needs_input=True),
-    "selu": Activation(F.selu, _selu_into, _selu_backward, 1.0),
-    "tanh": Activation(torch.tanh, lambda z, out: torch.tanh(z, out=out), _tanh_backward, 1.0),
+    "selu": Activation(torch.selu_, _selu_into, _selu_backward, 1.0),
+    "tanh": Activation(torch.tanh_, lambda z, out: torch.tanh(z, out=out), _tanh_backward, 1.0),
 }
