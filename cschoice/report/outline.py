@@ -1,0 +1,101 @@
+"""What a report contains and in which order, the same in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cschoice.report import figures, paper
+from cschoice.report.content.facts import datasets_table, ranges_table, tried_table
+from cschoice.report.content.recorded import recorded_tables
+from cschoice.report.content.results import comparison_table, result_tables
+from cschoice.report.content.verdicts import (
+    cost_sentence,
+    cost_table,
+    ranks_table,
+    winners_table,
+)
+from cschoice.report.figures import Picture
+from cschoice.report.summary import Summary
+from cschoice.report.table import Table
+from cschoice.tasks import Kind
+
+TITLE = "Learning context-dependent choice functions"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report under a heading."""
+
+    name: str
+    title: str
+    text: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    further: tuple[Table, ...] = ()  # for those who want to know more
+
+
+def outline(summary: Summary) -> list[Section]:
+    """Return the sections that have something to show."""
+    return [section for section in _sections(summary) if section.text or section.tables]
+
+
+def subtitle(summary: Summary) -> str:
+    """Say which results these are."""
+    inputs = summary.inputs
+    n_done = int((inputs.folds["state"] == "done").sum())
+    return (
+        f"Experiment {inputs.experiment}, profile {inputs.profile}: "
+        f"{n_done:,} of {len(inputs.folds):,} jobs done."
+    )
+
+
+def _sections(summary: Summary) -> Iterator[Section]:
+    rows = summary.rows
+    yield Section("summary", "Summary", (subtitle(summary), cost_sentence(summary.inputs)))
+    if summary.missing:
+        yield Section("missing", "What is missing", summary.missing)
+    for kind in Kind:
+        if summary.of_kind(kind):
+            yield _results(summary, kind)
+    if summary.contests:
+        yield Section("winners", "Who wins", tables=(winners_table(summary.contests, rows),))
+    if summary.rankings:
+        tables = (ranks_table(summary.rankings),)
+        yield Section("ranks", "Over all datasets", (), tables, tuple(figures.ranks(summary)))
+    if summary.curves:
+        text = ("Curves of further experiments with the same profile.",)
+        yield Section("curves", "Curves", text, pictures=tuple(figures.curves(summary)))
+    yield Section("cost", "Computing time", tables=(cost_table(summary.inputs, rows),))
+    yield _hyperparameters(summary)
+    tables = (datasets_table(rows), *recorded_tables())
+    yield Section("datasets", "Datasets", (), tables, (figures.tasks(),))
+
+
+def _results(summary: Summary, kind: Kind) -> Section:
+    rows = summary.of_kind(kind)
+    target, *others = paper.COLUMNS[kind]
+    picture = figures.bars(summary, kind)
+    return Section(
+        str(kind),
+        f"{str(kind).capitalize()} choice",
+        tables=(
+            *result_tables(rows, kind),
+            comparison_table(rows, kind, target, summary.against_paper),
+        ),
+        pictures=(picture,) if picture else (),
+        further=tuple(comparison_table(rows, kind, measure, True) for measure in others)
+        if summary.against_paper
+        else (),
+    )
+
+
+def _hyperparameters(summary: Summary) -> Section:
+    tried = tried_table(summary.inputs)
+    return Section(
+        "hyperparameters",
+        "Hyperparameters",
+        tables=(ranges_table(),),
+        pictures=tuple(figures.tuning(summary)),
+        further=(tried,) if tried else (),
+    )
