@@ -16,8 +16,11 @@ _HEAD = r"""\documentclass[10pt]{article}
 \usepackage[hidelinks]{hyperref}
 \input{report-preamble}
 \usepackage{float}
+\usepackage{caption}
+\captionsetup[table]{skip=6pt}
 \floatplacement{table}{H}
 \floatplacement{figure}{H}
+\setlength{\LTcapwidth}{\linewidth}
 \begin{document}
 """
 

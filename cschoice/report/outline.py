@@ -7,14 +7,10 @@ from dataclasses import dataclass
 
 from cschoice.report import figures, paper
 from cschoice.report.content.facts import datasets_table, ranges_table, tried_table
+from cschoice.report.content.findings import findings
 from cschoice.report.content.recorded import recorded_tables
 from cschoice.report.content.results import comparison_table, result_tables
-from cschoice.report.content.verdicts import (
-    cost_sentence,
-    cost_table,
-    ranks_table,
-    winners_table,
-)
+from cschoice.report.content.verdicts import cost_table, ranks_table, winners_table
 from cschoice.report.figures import Picture
 from cschoice.report.summary import Summary
 from cschoice.report.table import Table
@@ -40,29 +36,19 @@ def outline(summary: Summary) -> list[Section]:
     return [section for section in _sections(summary) if section.text or section.tables]
 
 
-def subtitle(summary: Summary) -> str:
-    """Say which results these are."""
-    inputs = summary.inputs
-    n_done = int((inputs.folds["state"] == "done").sum())
-    return (
-        f"Experiment {inputs.experiment}, profile {inputs.profile}: "
-        f"{n_done:,} of {len(inputs.folds):,} jobs done."
-    )
-
-
 def _sections(summary: Summary) -> Iterator[Section]:
     rows = summary.rows
-    yield Section("summary", "Summary", (subtitle(summary), cost_sentence(summary.inputs)))
+    yield Section("summary", "Summary", tuple(findings(summary)))
     if summary.missing:
         yield Section("missing", "What is missing", summary.missing)
-    for kind in Kind:
-        if summary.of_kind(kind):
-            yield _results(summary, kind)
     if summary.contests:
         yield Section("winners", "Who wins", tables=(winners_table(summary.contests, rows),))
     if summary.rankings:
         tables = (ranks_table(summary.rankings),)
         yield Section("ranks", "Over all datasets", (), tables, tuple(figures.ranks(summary)))
+    for kind in Kind:
+        if summary.of_kind(kind):
+            yield _results(summary, kind)
     if summary.curves:
         text = ("Curves of further experiments with the same profile.",)
         yield Section("curves", "Curves", text, pictures=tuple(figures.curves(summary)))

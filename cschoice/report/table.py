@@ -38,7 +38,7 @@ Entry = str | Number | Measured | Gap
 
 @dataclass(frozen=True)
 class Line:
-    """One row of entries; ``key`` names the cell of the study whose details belong to it."""
+    """One row of entries; ``key`` names the details behind it: dataset/learner, or dataset."""
 
     entries: tuple[Entry, ...]
     key: str | None = None
@@ -109,10 +109,13 @@ def plain(entry: Entry, gaps: Sequence[str] = ()) -> str:
 def number(value: float | None, form: str = ",.0f") -> Entry:
     """Return a number as an entry; nothing if there is none.
 
-    >>> number(1234.5), number(None)
-    (Number(text='1,234', value=1234.5), '')
+    >>> number(1234.5), number(None), number(-0.0001, "+.3f").text
+    (Number(text='1,234', value=1234.5), '', '0.000')
     """
-    return "" if value is None else Number(format(value, form), value)
+    if value is None:
+        return ""
+    text = format(value, form)
+    return Number(text if text.strip("+-0.") else text.lstrip("+-"), value)
 
 
 def probability(p: float) -> Number:

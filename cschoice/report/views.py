@@ -43,6 +43,8 @@ class Cell:
         """
         if self.difference is None or self.ours is None or self.paper is None:
             return ""
+        if self.ours.n_folds < 2:
+            return "one fold"
         if abs(self.difference) <= self.ours.std + self.paper.std + paper.ROUNDING:
             return "as in the paper"
         return "above" if self.difference > 0 else "below"

@@ -56,7 +56,8 @@ def comparison_table(rows: Sequence[Row], kind: Kind, measure: str, against_pape
         if against_paper:
             printed = Measured(cell.paper) if cell.paper else ""
             shown += [printed, number(cell.difference, "+.3f"), cell.verdict]
-        return [*shown, cpu_time(row.seconds), row.state] if is_target else shown
+        time = cpu_time(row.seconds) if row.states else ""
+        return [*shown, time, row.state] if is_target else shown
 
     return Table(
         f"comparison-{measure}",
@@ -102,7 +103,7 @@ def _n_done(row: Row) -> int:
 
 def _folds(rows: Sequence[Row]) -> str:
     n = max(_n_done(row) for row in rows)
-    return f"{n} folds" if n > 1 else "one fold"
+    return "one fold" if n == 1 else f"{n or 'all'} folds"
 
 
 def _partial(rows: Sequence[Row]) -> Iterable[str]:

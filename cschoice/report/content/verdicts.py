@@ -50,7 +50,7 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
                 effect, p = _effect(found.effect), probability(pair.adjusted)
                 nearest[1:] = [Number(ahead, found.mean), effect, p]
         entries = (dataset_label(contest.dataset), winner, Measured(cell.ours), *nearest)
-        return Line((*entries, contest.verdict), key=f"{contest.dataset}/{contest.winner}")
+        return Line((*entries, contest.verdict), key=contest.dataset)
 
     return Table(
         "winners",

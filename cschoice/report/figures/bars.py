@@ -14,6 +14,7 @@ from cschoice.report.views import Row
 
 _COLUMNS = 4
 _BAR = 0.145  # inches
+_FEWEST = 4  # bars that a panel has room for, at least
 
 
 def draw(content: tuple[str, Sequence[Row]]) -> Figure:
@@ -22,7 +23,7 @@ def draw(content: tuple[str, Sequence[Row]]) -> Figure:
     learners = learners_in_order(row.learner for row in rows)
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     n_rows, n_columns = grid(len(datasets), _COLUMNS)
-    height = n_rows * (_BAR * len(learners) + 0.5) + 0.25
+    height = n_rows * (_BAR * max(len(learners), _FEWEST) + 0.55) + 0.3
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     for place, dataset in enumerate(datasets):
@@ -51,10 +52,12 @@ def _panel(axes: Axes, dataset: str, learners: Sequence[str], rows: dict[str, Ro
         means, places, xerr=[value.std for _, value in ours], fmt="none", ecolor=INK,
         elinewidth=0.9, capsize=1.5, capthick=0.9,
     )  # fmt: skip
-    axes.plot(
-        [value.mean for _, value in printed], [k for k, _ in printed], "D", markersize=3,
-        markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.7, clip_on=False, zorder=5,
-    )  # fmt: skip
+    if printed:  # an empty line would confuse the layout
+        axes.plot(
+            [value.mean for _, value in printed], [k for k, _ in printed], "D", markersize=3,
+            markerfacecolor="white", markeredgecolor=INK, markeredgewidth=0.7, clip_on=False,
+            zorder=5,
+        )  # fmt: skip
     for k, cell in enumerate(cells):
         text = f"{cell.ours.mean:.2f}" if cell and cell.ours else "–"
         axes.text(
