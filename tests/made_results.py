@@ -87,7 +87,9 @@ class Made:
                 fields = [(column, pa.type_for_alias(kind))
                           for column, kind in SCHEMAS.get(name, CURVES)]  # fmt: skip
                 schema = pa.schema(fields, metadata={"cschoice": str(TABLES_VERSION)})
-                pq.write_table(pa.Table.from_pylist(rows, schema=schema), folder / f"{name}.parquet")
+                pq.write_table(
+                    pa.Table.from_pylist(rows, schema=schema), folder / f"{name}.parquet"
+                )
         return Path(results)
 
 

@@ -20,7 +20,9 @@ def details(summary: Summary) -> dict[str, Any]:
         "jobs": _jobs(summary.inputs),
         "contests": {contest.dataset: _contest(contest) for contest in summary.contests},
         "environments": [_environment(text) for text in _environments(summary.inputs)],
-        "metrics": {name: metric_label(name) for name in sorted(set(summary.inputs.metrics["metric"]))},
+        "metrics": {
+            name: metric_label(name) for name in sorted(set(summary.inputs.metrics["metric"]))
+        },
     }
 
 
@@ -44,7 +46,7 @@ def _jobs(inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for row in inputs.folds.to_dict("records"):
         names = row["dataset"], row["learner"], row["fold"]
-        job = {
+        about = {
             "fold": row["fold"],
             "state": row["state"],
             "reason": row["reason"] if isinstance(row["reason"], str) else None,
@@ -56,7 +58,7 @@ def _jobs(inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
             "metrics": measured.get(names),
             "losses": losses.get(names),
         }
-        found.setdefault(f"{names[0]}/{names[1]}", []).append(_present(job))
+        found.setdefault(f"{names[0]}/{names[1]}", []).append(_present(about))
     return found
 
 
@@ -76,7 +78,10 @@ def _contest(contest: Contest) -> list[list[Any]]:
         [
             learner_label(pair.other, contest.kind),
             *(
-                [_short(getattr(pair.difference, name)) for name in ("mean", "low", "high", "effect")]
+                [
+                    _short(getattr(pair.difference, name))
+                    for name in ("mean", "low", "high", "effect")
+                ]
                 if pair.difference
                 else [None] * 4
             ),
@@ -98,10 +103,10 @@ def _short(value: Any) -> Any:
 
 
 def as_json(content: Any) -> str:
-    """Return JSON that may stand inside a script element.
+    r"""Return JSON that may stand inside a script element.
 
     >>> as_json({"a": "</script>"})
-    '{"a":"<\\\\/script>"}'
+    '{"a":"<\\/script>"}'
     """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("</", "<\\/").replace("<!--", "<\\u0021--")

@@ -72,7 +72,7 @@ def _letter(letter: str) -> str:
         return _SPECIAL[letter]
     if letter.isascii() and letter.isprintable():
         return letter
-    base, *marks = unicodedata.normalize("NFKD", letter)
+    base, *marks = list(unicodedata.normalize("NFKD", letter))
     if base.isascii() and base.isalnum() and not marks:
         return base
     if base.isascii() and base.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:

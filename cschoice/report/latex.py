@@ -1,4 +1,4 @@
-r"""Tables in LaTeX: booktabs, siunitx's ``0.942(8)``, the best entry in bold, footnotes for gaps."""
+"""Tables in LaTeX: booktabs, siunitx's ``0.942(8)``, the best in bold, footnotes for gaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cschoice.report.escapes import escaped
 from cschoice.report.paper import Value
-from cschoice.report.table import Column, Entry, Gap, Measured, Number, Table, plain
+from cschoice.report.table import Column, Entry, Gap, Measured, Table, plain
 
 _PREAMBLE = r"""% What the tables of a report need; \input it before \begin{document}.
 \usepackage{booktabs}
@@ -98,7 +98,13 @@ def _columns(table: Table) -> str:
 def _column(column: Column, entries: Sequence[Entry]) -> str:
     """Return the kind of a column; numbers are aligned at their point, as wide as they come."""
     if not column.measured:
-        return r">{\raggedright\arraybackslash}p{5cm}" if column.wide else "r" if column.numeric else "l"
+        return (
+            r">{\raggedright\arraybackslash}p{5cm}"
+            if column.wide
+            else "r"
+            if column.numeric
+            else "l"
+        )
     values = [entry.value for entry in entries if isinstance(entry, Measured)]
     sign = "-" if any(value.mean < 0 for value in values) else ""
     digits = max((len(_deviation(value)) for value in values if value.n_folds > 1), default=0)
@@ -131,8 +137,7 @@ def _cell(entry: Entry, gaps: Sequence[str]) -> str:
         return rf"\bestentry {uncertain(entry.value)}" if entry.best else uncertain(entry.value)
     if isinstance(entry, Gap):
         return rf"{{--\textsuperscript{{{gaps.index(entry.reason) + 1}}}}}"
-    text = escaped(plain(entry))
-    return text.replace("-", "$-$") if isinstance(entry, Number) else text
+    return escaped(plain(entry))
 
 
 def uncertain(value: Value) -> str:

@@ -56,7 +56,7 @@ def _mixed(inputs: Inputs) -> Iterator[str]:
     done = inputs.folds[inputs.folds["state"] == "done"]
     tuned = done[done["n_trials"] > 0]
     by_trials = {
-        n: ", ".join(learner_label(name) for name in learners_in_order(jobs["learner"]))
+        str(n): ", ".join(learner_label(name) for name in learners_in_order(jobs["learner"]))
         for n, jobs in tuned.groupby("n_trials")
     }
     if len(by_trials) > 1:

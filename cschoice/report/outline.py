@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from cschoice.report import figures, paper
+from cschoice.report import paper, pictures
 from cschoice.report.content.facts import datasets_table, ranges_table, tried_table
 from cschoice.report.content.findings import findings
 from cschoice.report.content.recorded import recorded_tables
 from cschoice.report.content.results import comparison_table, result_tables
 from cschoice.report.content.verdicts import cost_table, ranks_table, winners_table
-from cschoice.report.figures import Picture
+from cschoice.report.pictures import Picture
 from cschoice.report.summary import Summary
 from cschoice.report.table import Table
 from cschoice.tasks import Kind
@@ -31,8 +32,9 @@ class Section:
     further: tuple[Table, ...] = ()  # for those who want to know more
 
 
+@lru_cache(maxsize=1)
 def outline(summary: Summary) -> list[Section]:
-    """Return the sections that have something to show."""
+    """Return the sections that have something to show; several formats show the same ones."""
     return [section for section in _sections(summary) if section.text or section.tables]
 
 
@@ -44,24 +46,28 @@ def _sections(summary: Summary) -> Iterator[Section]:
     if summary.contests:
         yield Section("winners", "Who wins", tables=(winners_table(summary.contests, rows),))
     if summary.rankings:
-        tables = (ranks_table(summary.rankings),)
-        yield Section("ranks", "Over all datasets", (), tables, tuple(figures.ranks(summary)))
+        yield Section(
+            "ranks",
+            "Over all datasets",
+            tables=(ranks_table(summary.rankings),),
+            pictures=tuple(pictures.ranks(summary)),
+        )
     for kind in Kind:
         if summary.of_kind(kind):
             yield _results(summary, kind)
     if summary.curves:
         text = ("Curves of further experiments with the same profile.",)
-        yield Section("curves", "Curves", text, pictures=tuple(figures.curves(summary)))
+        yield Section("curves", "Curves", text, pictures=tuple(pictures.curves(summary)))
     yield Section("cost", "Computing time", tables=(cost_table(summary.inputs, rows),))
     yield _hyperparameters(summary)
-    tables = (datasets_table(rows), *recorded_tables())
-    yield Section("datasets", "Datasets", (), tables, (figures.tasks(),))
+    facts = (datasets_table(rows), *recorded_tables())
+    yield Section("datasets", "Datasets", tables=facts, pictures=(pictures.tasks(),))
 
 
 def _results(summary: Summary, kind: Kind) -> Section:
     rows = summary.of_kind(kind)
     target, *others = paper.COLUMNS[kind]
-    picture = figures.bars(summary, kind)
+    picture = pictures.bars(summary, kind)
     return Section(
         str(kind),
         f"{str(kind).capitalize()} choice",
@@ -82,6 +88,6 @@ def _hyperparameters(summary: Summary) -> Section:
         "hyperparameters",
         "Hyperparameters",
         tables=(ranges_table(),),
-        pictures=tuple(figures.tuning(summary)),
+        pictures=tuple(pictures.tuning(summary)),
         further=(tried,) if tried else (),
     )

@@ -125,5 +125,5 @@ def fold_counts() -> tuple[FoldCounts, ...]:
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
-    with (files("cschoice.report") / "data" / name).open(encoding="utf-8", newline="") as file:
+    with (files("cschoice.report") / "data" / name).open(encoding="utf-8") as file:
         yield from csv.DictReader(file)

@@ -41,9 +41,7 @@ class Ranking:
 
 def rankings(rows: Sequence[Row]) -> list[Ranking]:
     """Rank the learners of each kind of choice, and of both together where both exist."""
-    found = [
-        _ranking(str(kind), [row for row in rows if row.kind is kind], kind) for kind in Kind
-    ]
+    found = [_ranking(str(kind), [row for row in rows if row.kind is kind], kind) for kind in Kind]
     if all(found):
         found.append(_ranking("all", rows, None))
     return [ranking for ranking in found if ranking]
@@ -73,7 +71,9 @@ def _ranking(name: str, rows: Sequence[Row], kind: Kind | None) -> Ranking | Non
 
 def _label(learner: str, kind: Kind | None) -> str:
     """Return one name for a learner, both where the kinds of choice have each their own."""
-    return "/".join(dict.fromkeys(learner_label(learner, one) for one in ([kind] if kind else Kind)))
+    return "/".join(
+        dict.fromkeys(learner_label(learner, one) for one in ([kind] if kind else Kind))
+    )
 
 
 def _scores(rows: Sequence[Row]) -> dict[str, dict[str, float]]:

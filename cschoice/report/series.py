@@ -72,8 +72,8 @@ def curves(inputs: Inputs) -> list[Graph]:
     found = []
     folds = inputs.every_fold
     kinds = {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
-    grouped = inputs.curves.groupby(["experiment", "axis", "metric"])
-    for (experiment, axis, metric), table in sorted(grouped, key=lambda item: item[0]):
+    for names, table in inputs.curves.groupby(["experiment", "axis", "metric"]):
+        experiment, axis, metric = map(str, names)
         panels = [
             panel
             for dataset in datasets_in_order(table["dataset"])
@@ -89,9 +89,11 @@ def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
     kinds = {row.dataset: row.kind for row in rows}
     by_dataset: dict[str, dict[str, list[Points]]] = {}
     for (dataset, learner, _), table in inputs.trials.groupby(["dataset", "learner", "fold"]):
-        points = best_so_far(table["rung"].tolist(), table["state"].tolist(), table["loss"].tolist())
+        points = best_so_far(
+            table["rung"].tolist(), table["state"].tolist(), table["loss"].tolist()
+        )
         if dataset in kinds and len(points[0]) > 1:
-            by_dataset.setdefault(dataset, {}).setdefault(learner, []).append(points)
+            by_dataset.setdefault(str(dataset), {}).setdefault(str(learner), []).append(points)
     graphs = []
     for kind, label in ((Kind.SINGLETON, "1 − accuracy"), (Kind.SUBSET, "1 − F₁")):
         panels = tuple(
@@ -100,7 +102,9 @@ def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
             if kinds[name] is kind
         )
         if panels:
-            graphs.append(Graph(f"tuning-{kind}", "trial", "trials", f"{label}, best so far", panels))
+            graphs.append(
+                Graph(f"tuning-{kind}", "trial", "trials", f"{label}, best so far", panels)
+            )
     return graphs
 
 
@@ -131,7 +135,7 @@ def _panels(dataset: str, table: pd.DataFrame, kind: Kind | None) -> Iterator[Pa
     for (learner, _), one in table.groupby(["learner", "fold"]):
         ordered = one.sort_values("x", kind="stable")
         points = ordered["x"].to_numpy(float), ordered["value"].to_numpy(float)
-        by_learner.setdefault(learner, []).append(points)
+        by_learner.setdefault(str(learner), []).append(points)
     lengths = {name: max(x[-1] for x, _ in folds) for name, folds in by_learner.items()}
     on_epochs = set(table["axis"]) == {"epoch"}
     budgets = sorted(set(lengths.values())) if on_epochs else [None]

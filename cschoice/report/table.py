@@ -115,7 +115,12 @@ def number(value: float | None, form: str = ",.0f") -> Entry:
     if value is None:
         return ""
     text = format(value, form)
-    return Number(text if text.strip("+-0.") else text.lstrip("+-"), value)
+    return Number(signed(text) if text.strip("+-0.") else text.lstrip("+-"), value)
+
+
+def signed(text: str) -> str:
+    """Write minus as people do."""
+    return text.replace("-", "−")
 
 
 def probability(p: float) -> Number:
@@ -130,9 +135,11 @@ def probability(p: float) -> Number:
 def cpu_time(seconds: float) -> Number:
     """Return a time as people say it.
 
-    >>> cpu_time(42).text, cpu_time(7_200).text, cpu_time(300_000).text
-    ('42 s', '2.0 h', '83 h')
+    >>> cpu_time(0.25).text, cpu_time(42).text, cpu_time(7_200).text, cpu_time(300_000).text
+    ('0.2 s', '42 s', '2.0 h', '83 h')
     """
+    if seconds < 10:
+        return Number(f"{seconds:.1f} s", seconds)
     if seconds < 100:
         return Number(f"{seconds:.0f} s", seconds)
     if seconds < 6_000:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from cschoice.report.contests import pairs
-from cschoice.report.figures.drawing import drawn
+from cschoice.report.figures.drawing import drawn, on_white
 from cschoice.report.outline import TITLE, Section, outline
 from cschoice.report.summary import Summary
 from cschoice.report.table import NO_RESULT, Entry, Gap, Measured, Table, plain
@@ -22,7 +22,7 @@ def markdown(summary: Summary) -> Files:
     pictures = [picture for section in sections for picture in section.pictures]
     return {
         "report.md": f"{text}\n".encode(),
-        **{f"{picture.file}.svg": drawn(picture, "svg", "white") for picture in pictures},
+        **{f"{picture.file}.svg": on_white(drawn(picture, "svg")) for picture in pictures},
     }
 
 

@@ -87,7 +87,10 @@ class Row:
 def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
     """Return what there is, in the paper's order, and the paper's cells that are missing in it."""
     measured = _measured(inputs.metrics)
-    folds = {names: table for names, table in inputs.folds.groupby(["dataset", "learner"])}
+    folds: dict[tuple[str, str], pd.DataFrame] = {
+        (str(dataset), str(learner)): table
+        for (dataset, learner), table in inputs.folds.groupby(["dataset", "learner"])
+    }
     kinds = _kinds(inputs.folds)
     printed = paper.results() if against_paper else {}
     expected = {(dataset, learner) for dataset, learner, _ in paper.results()}
@@ -139,9 +142,7 @@ def _measured(metrics: pd.DataFrame) -> dict[tuple[str, str], dict[int, dict[str
 
 
 def _kinds(folds: pd.DataFrame) -> dict[str, Kind]:
-    return {
-        name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)
-    }
+    return {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
 
 
 def _value(values: Sequence[float]) -> Value | None:
@@ -174,8 +175,8 @@ def _with_best(found: Sequence[Row]) -> list[Row]:
     }
 
     def marked(row: Row, name: str, cell: Cell) -> Cell:
-        is_best = bool(cell.ours) and round(cell.ours.mean, 3) == best.get((row.dataset, name))
-        return replace(cell, best=is_best)
+        mean = round(cell.ours.mean, 3) if cell.ours else None
+        return replace(cell, best=mean is not None and mean == best.get((row.dataset, name)))
 
     return [
         replace(row, cells={name: marked(row, name, cell) for name, cell in row.cells.items()})

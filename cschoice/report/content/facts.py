@@ -26,7 +26,7 @@ def datasets_table(rows: Sequence[Row]) -> Table:
     """Return the overview of the datasets (tab:datasets:overview), and those of one's own."""
     known = dict(DATASETS.written)
     known |= {row.dataset: info for row in rows if (info := _info(row.dataset)) is not None}
-    n_done = {name: 0 for name in known}
+    n_done = dict.fromkeys(known, 0)
     for row in rows:
         if row.folds and row.dataset in n_done:
             n_done[row.dataset] += 1

@@ -56,7 +56,7 @@ def comparison_table(rows: Sequence[Row], kind: Kind, measure: str, against_pape
         if against_paper:
             printed = Measured(cell.paper) if cell.paper else ""
             shown += [printed, number(cell.difference, "+.3f"), cell.verdict]
-        time = cpu_time(row.seconds) if row.states else ""
+        time = cpu_time(row.seconds) if row.seconds else ""
         return [*shown, time, row.state] if is_target else shown
 
     return Table(

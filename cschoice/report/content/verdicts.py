@@ -24,6 +24,7 @@ from cschoice.report.table import (
     cpu_time,
     number,
     probability,
+    signed,
 )
 from cschoice.report.views import Row
 
@@ -48,7 +49,7 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
             if (found := pair.difference) is not None:
                 ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
                 effect, p = _effect(found.effect), probability(pair.adjusted)
-                nearest[1:] = [Number(ahead, found.mean), effect, p]
+                nearest[1:] = [Number(signed(ahead), found.mean), effect, p]
         entries = (dataset_label(contest.dataset), winner, Measured(cell.ours), *nearest)
         return Line((*entries, contest.verdict), key=contest.dataset)
 

@@ -51,9 +51,9 @@ def hide_unused(axes: NDArray[Any], n_used: int) -> None:
 
 
 def wrapped(title: str, width: int = 18) -> str:
-    """Break a long title into lines.
+    r"""Break a long title into lines.
 
     >>> wrapped("Tag Genome Dissimilar Movie")
-    'Tag Genome\\nDissimilar Movie'
+    'Tag Genome\nDissimilar Movie'
     """
     return "\n".join(textwrap.wrap(title, width)) or title

@@ -70,6 +70,6 @@ def _levels(ranking: Ranking) -> list[tuple[int, int, int]]:
     for first, last in ranking.groups:
         start = ranking.test.ranks[first]
         level = next((k for k, end in enumerate(ends) if end + 0.2 < start), len(ends))
-        ends[level:level + 1] = [ranking.test.ranks[last]]
+        ends[level : level + 1] = [ranking.test.ranks[last]]
         placed.append((first, last, level))
     return placed

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -17,7 +18,7 @@ INK = "#111213"  # text and lines; the HTML report puts the page's own colour in
 CHOSEN = "#D55E00"
 SMALL = 7
 
-_STYLE = {
+_STYLE: Any = {  # of matplotlib's settings
     "font.family": "DejaVu Sans",  # matplotlib brings it along: every machine has the same
     "font.size": 8,
     "axes.titlesize": 8,
@@ -104,9 +105,9 @@ def styled() -> Iterator[None]:
         yield
 
 
-def saved(figure: Figure, suffix: str, background: str) -> bytes:
+def saved(figure: Figure, suffix: str) -> bytes:
     """Return a figure as a file, without the time at which it was made."""
     file = io.BytesIO()
     no_date = {"Date": None} if suffix == "svg" else {"CreationDate": None}
-    figure.savefig(file, format=suffix, metadata=no_date, facecolor=background)
+    figure.savefig(file, format=suffix, metadata=no_date)
     return file.getvalue()

@@ -7,11 +7,11 @@ from html import escape
 from importlib.resources import files
 
 from cschoice.report.details import as_json, details
-from cschoice.report.figures import Picture
 from cschoice.report.figures.drawing import drawn
 from cschoice.report.outline import TITLE, Section, outline
 from cschoice.report.page.graphics import inline
 from cschoice.report.page.tables import html_table
+from cschoice.report.pictures import Picture
 from cschoice.report.summary import Summary
 from cschoice.report.text import Files
 

@@ -8,6 +8,7 @@ from html import escape
 from cschoice.report.figures.style import INK
 
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_PATH = re.compile(r' d="[^"]*"')
 
 
 def inline(svg: str, name: str, description: str) -> str:
@@ -19,8 +20,12 @@ def inline(svg: str, name: str, description: str) -> str:
     rest = re.sub(r'\bid="', f'id="{name}-', rest)
     rest = rest.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
     rest = rest.replace("xlink:href", "href").replace(INK.lower(), "currentColor")
-    # Hundredths of a point cannot be seen; they are half of the file.
-    rest = _NUMBER.sub(lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), rest)
+    rest = _PATH.sub(lambda path: _NUMBER.sub(_rounded, path[0]), rest)
     rest = re.sub(r"\s*\n\s*", "\n", rest)
     label = escape(description, quote=True)
     return f'<svg {view} role="img" aria-label="{label}">{rest.rstrip()}'
+
+
+def _rounded(number: re.Match[str]) -> str:
+    """Return two decimals of a place: less than a hundredth of a point cannot be seen."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

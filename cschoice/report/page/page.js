@@ -63,8 +63,13 @@
 
   // --- details, made when they are asked for ---------------------------------------------------
 
-  const number = (value) =>
-    value === undefined || value === null ? "–" : String(Number(value.toPrecision(4)));
+  const isMissing = (value) => value === undefined || value === null;
+  const measure = (value) => (isMissing(value) ? "–" : value.toFixed(3));
+  const number = (value) => {
+    if (isMissing(value)) return "–";
+    const isSmall = value !== 0 && Math.abs(value) < 1e-3;
+    return isSmall ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  };
 
   const grid = (heads, rows) => {
     const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
@@ -108,7 +113,7 @@
       const params = Object.entries(job.params ?? {}).map(([name, value]) =>
         `${name} = ${typeof value === "number" ? number(value) : value}`);
       const best = make("div", { class: "params" }, params.join(", ") || "–");
-      return [String(job.fold), job.state, ...measures.map((name) => number(job.metrics?.[name])),
+      return [String(job.fold), job.state, ...measures.map((name) => measure(job.metrics?.[name])),
         number(job.threshold), best, job.losses ? tuningCurve(job.losses) : "–",
         `${number(job.seconds)} s`, String(job.seed)];
     });
@@ -128,7 +133,7 @@
 
   const contest = (key) => {
     const rows = details.contests[key].map(([other, mean, low, high, effect, p]) => [
-      other, number(mean), low === null ? "–" : `${number(low)} to ${number(high)}`,
+      other, measure(mean), low === null ? "–" : `${measure(low)} to ${measure(high)}`,
       number(effect), number(p),
       p === null ? "too few folds" : p < 0.05 ? "more than noise" : "no difference detectable",
     ]);

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from cschoice.report.table import NO_RESULT, Column, Entry, Gap, Line, Measured, Number, Table, plain
+from cschoice.report.table import (
+    NO_RESULT,
+    Column,
+    Entry,
+    Gap,
+    Line,
+    Measured,
+    Number,
+    Table,
+    plain,
+)
 
 
 def html_table(table: Table) -> str:
@@ -31,7 +41,11 @@ def _head(column: Column) -> str:
     kind = ' class="number"' if column.numeric or column.measured else ""
     if not label:
         return f"<th{kind}></th>"
-    return f'<th scope="col" aria-sort="none"{kind}><button type="button">{label}</button></th>'
+    # On paper the label is shown instead of the button: a heading with buttons is not repeated.
+    return (
+        f'<th scope="col" aria-sort="none" data-label="{escape(column.label, quote=True)}"{kind}>'
+        f'<button type="button">{label}</button></th>'
+    )
 
 
 def _body(table: Table) -> Iterator[str]:
@@ -86,7 +100,10 @@ def _shown(entry: Entry, gaps: Sequence[str]) -> tuple[str, str]:
     """Return an entry as HTML, and the attribute by which it is sorted."""
     if isinstance(entry, Gap):
         reason = escape(entry.reason, quote=True)
-        return f'<span title="{reason}">{NO_RESULT}<sup>{gaps.index(entry.reason) + 1}</sup></span>', ""
+        return (
+            f'<span title="{reason}">{NO_RESULT}<sup>{gaps.index(entry.reason) + 1}</sup></span>',
+            "",
+        )
     if isinstance(entry, Measured):
         mean, _, std = str(entry.value).partition(" ± ")
         deviation = f"<small> ± {std}</small>" if std else ""
