@@ -17,7 +17,7 @@ JOB = [("profile", "string"), ("experiment", "string"), ("dataset", "string"),
        ("learner", "string"), ("fold", "int64")]  # fmt: skip
 CURVES = [*JOB, ("axis", "string"), ("metric", "string"), ("x", "double"), ("value", "double")]
 ENVIRONMENT = json.dumps({"host": "secret-host", "device": "cpu", "python": "3.11.7"})
-NASTY = "50 % of <files> & {more} are in C:\\data_1 #2 ~ ^ $x$ 日本 …"
+NASTY = "50 % of <files> & {more} are in C:\\data_1 #2 ~ ^ $x$ 日本 … </script><img src=x>"
 
 
 class Made:
@@ -143,3 +143,15 @@ def mixed(results):
         made.job("trips_to & fro", "feta", fold, kind="singleton")
         made.job("medoid", "feta", fold, profile="smoke")
     return made.write(results, curves=False)
+
+
+def small(results):
+    """A few datasets and learners of both kinds, five folds, and all curves."""
+    made = Made()
+    datasets = ("medoid", "hypervolume", "sushi", "pareto2d", "letor-mq2008", "expedia-subset")
+    for dataset in datasets:
+        for learner in ("feta", "fate", "ranknet", "mnl"):
+            for fold in range(5):
+                made.job(dataset, learner, fold, n_trials=4)
+    add_curves(made)
+    return made.write(results)

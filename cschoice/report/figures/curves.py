@@ -13,13 +13,14 @@ from cschoice.report.series import Graph, Panel
 _COLUMNS = 3
 _PANEL = 1.9  # inches high, at least
 _LABEL = 0.115  # inches between labels
+_AROUND = 0.55  # inches that title and numbers take from a panel, about
 
 
 def draw(graph: Graph) -> Figure:
     """Draw all panels on the same vertical axis where that is an accuracy."""
     n_rows, n_columns = grid(len(graph.panels), _COLUMNS)
     most = max(len(panel.lines) for panel in graph.panels)
-    panel_height = max(_PANEL, _LABEL * most + 0.5)
+    panel_height = max(_PANEL, _LABEL * most + _AROUND)
     figure = Figure(figsize=(WIDTH, n_rows * panel_height + 0.2), layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False, sharey=graph.axis != "trial")
     for place, panel in enumerate(graph.panels):
@@ -28,9 +29,8 @@ def draw(graph: Graph) -> Figure:
     hide_unused(axes, len(graph.panels))
     figure.supylabel(graph.y_label, fontsize=8, color=INK)
     figure.supxlabel(graph.x_label, fontsize=8, color=INK)
-    figure.draw_without_rendering()  # labels need the places of the axes
-    for place, panel in enumerate(graph.panels):
-        _label(axes.flat[place], panel)
+    for place, panel in enumerate(graph.panels):  # after all lines: they share an axis
+        _label(axes.flat[place], panel, _LABEL / (panel_height - _AROUND))
     return figure
 
 
@@ -50,15 +50,11 @@ def _lines(axes: Axes, panel: Panel, graph: Graph) -> None:
     axes.margins(x=0.02)
 
 
-def _label(axes: Axes, panel: Panel) -> None:
+def _label(axes: Axes, panel: Panel, gap: float) -> None:
     """Write each learner's name right of its line's end, apart from the other names."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    box = axes.get_window_extent()
-    height = box.height / figure.dpi  # inches
     low, high = axes.get_ylim()
     ends = [(float(line.mean[-1]) - low) / (high - low) for line in panel.lines]
-    places = spread(ends, _LABEL / height, 0.0, 1.0)
+    places = spread(ends, gap, 0.0, 1.0)
     right = axes.get_xlim()[1]
     for number, (line, end, place) in enumerate(zip(panel.lines, ends, places, strict=True)):
         drawn = look(line.learner, number)
