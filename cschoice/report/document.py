@@ -23,6 +23,7 @@ _HEAD = r"""\documentclass[10pt]{article}
 \setlength{\LTcapwidth}{\linewidth}
 \begin{document}
 """
+_SIZE = r"width=\linewidth, height=0.85\textheight, keepaspectratio"
 
 
 def latex(summary: Summary) -> Files:
@@ -60,7 +61,7 @@ def _section(section: Section) -> Iterator[str]:
     for picture in section.pictures:
         yield r"\begin{figure}"
         yield r"  \centering"
-        yield rf"  \includegraphics[width=\linewidth]{{{picture.file}}}"
+        yield rf"  \includegraphics[{_SIZE}]{{{picture.file}}}"
         yield rf"  \caption{{{escaped(picture.caption)}}}"
         yield rf"  \label{{fig:{picture.name}}}"
         yield r"\end{figure}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,14 @@ from cschoice.report.series import Graph
 from cschoice.report.summary import Summary
 from cschoice.tasks import Kind
 
-# Curves whose figure is one of the paper's have its name.
+# Curves that are one of the paper's figures.
 _CURVES = {
-    "generalization": (
+    ("generalization", "n_objects", "normalized-accuracy"): (
         "generalization",
         "Normalized accuracy of learners trained on tasks of one size (dashed) and tested on "
         "others; bands are standard deviations over folds.",
     ),
-    "unique-stream": (
+    ("unique-stream", "epoch", "accuracy"): (
         "convergence",
         "Accuracy on the unique problem while training on an endless stream of fresh tasks; "
         "learners that ran equally long share a panel.",
@@ -61,11 +62,11 @@ def curves(summary: Summary) -> list[Picture]:
 
 
 def _curve(graph: Graph) -> Picture:
-    name, caption = _CURVES.get(
-        graph.experiment,
-        (graph.name, f"{graph.y_label} by {graph.x_label} in experiment {graph.experiment}."),
-    )
-    return Picture(name, caption, "curves:draw", graph)
+    names = graph.experiment, graph.axis, graph.metric
+    generic = f"{graph.y_label} by {graph.x_label} in experiment {graph.experiment}."
+    name, caption = _CURVES.get(names, ("-".join(names), generic))
+    # The name of a file that LaTeX can read, whatever the experiment is called.
+    return Picture(re.sub(r"[^A-Za-z0-9-]", "-", name), caption, "curves:draw", graph)
 
 
 def tuning(summary: Summary) -> list[Picture]:

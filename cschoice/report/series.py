@@ -57,14 +57,10 @@ class Graph:
 
     experiment: str
     axis: str  # as in the table of curves, or "trial"
+    metric: str
     x_label: str
     y_label: str
     panels: tuple[Panel, ...]
-
-    @property
-    def name(self) -> str:
-        """Return a name for a file."""
-        return f"{self.experiment}-{self.axis}".replace("_", "-")
 
 
 def curves(inputs: Inputs) -> list[Graph]:
@@ -80,7 +76,8 @@ def curves(inputs: Inputs) -> list[Graph]:
             for panel in _panels(dataset, table[table["dataset"] == dataset], kinds.get(dataset))
         ]
         x_label = _AXES.get(axis, axis)
-        found.append(Graph(experiment, axis, x_label, metric_label(metric), tuple(panels)))
+        y_label = metric_label(metric)
+        found.append(Graph(experiment, axis, metric, x_label, y_label, tuple(panels)))
     return found
 
 
@@ -102,9 +99,8 @@ def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
             if kinds[name] is kind
         )
         if panels:
-            graphs.append(
-                Graph(f"tuning-{kind}", "trial", "trials", f"{label}, best so far", panels)
-            )
+            y_label = f"{label}, best so far"
+            graphs.append(Graph(f"tuning-{kind}", "trial", "loss", "trials", y_label, panels))
     return graphs
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import made_results
 import pandas as pd
@@ -11,13 +12,15 @@ from cschoice.errors import DataUnavailable, InvalidFile, UnknownName
 from cschoice.learners import LEARNERS
 from cschoice.report import paper
 from cschoice.report.contests import NO_DIFFERENCE, contests, pairs
+from cschoice.report.document import latex
 from cschoice.report.labels import datasets_in_order, learners_in_order
 from cschoice.report.outline import outline
+from cschoice.report.page import html
 from cschoice.report.page.graphics import inline
 from cschoice.report.series import best_so_far
 from cschoice.report.summary import summarize
 from cschoice.report.table import Gap
-from cschoice.report.text import csv_files
+from cschoice.report.text import csv_files, markdown
 
 
 @pytest.fixture(scope="module")
@@ -317,3 +320,22 @@ def test_pictures_in_one_page_do_not_share_names():
         '<path id="bars-a" d="M 1.23 2"/>'
         '<use href="#bars-a" clip-path="url(#bars-b)" style="fill: currentColor"/></svg>'
     )
+
+
+def test_odd_names_are_drawn_and_written_without_a_warning(tmp_path):
+    made = made_results.Made()
+    learners = ("feta", "feta-" + "with-a-name-nobody-wants-to-read-" * 3, "学習", "mnl.v2")
+    for dataset in ("ünï.code-日本", "long" * 20, "x", "medoid"):
+        for learner in learners:
+            made.job(dataset, learner, 0, kind="singleton")
+            made.job(dataset, learner, 1, kind="singleton")
+    for metric in ("accuracy", "f1"):
+        made.curve(
+            "medoid", learners[1], "exp.1_é", "cpu-seconds", metric, range(1, 9), lambda x: x / 9
+        )
+    summary = summarize(made.write(tmp_path), "laptop")
+    names = [picture.file for section in outline(summary) for picture in section.pictures]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    for render in (latex, markdown, html):
+        assert all(render(summary).values())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.recorded import Recorded
-from cschoice.errors import DataUnavailable
+from cschoice.errors import CschoiceError
 from cschoice.report import paper
 from cschoice.report.labels import dataset_label
 from cschoice.report.paper import FoldCounts
@@ -35,10 +35,11 @@ def _counted(dataset: str) -> tuple[Group, str] | None:
     if DATASETS[dataset].source is None:
         return None
     source = make_dataset(dataset)
-    assert isinstance(source, Recorded)
+    if not isinstance(source, Recorded):
+        return None
     try:
         whole = source.whole()
-    except DataUnavailable:
+    except CschoiceError:  # not there, damaged, no room for a cache: the results do not need it
         return None
     sizes = whole.tasks.sizes
     lines = []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cschoice.report.figures.places import grid, hide_unused, wrapped
+from cschoice.report.figures.places import grid, hide_unused, short, wrapped
 from cschoice.report.figures.style import INK, SMALL, WIDTH, look
 from cschoice.report.labels import dataset_label, learner_label, learners_in_order
 from cschoice.report.views import Row
@@ -30,7 +30,7 @@ def draw(content: tuple[str, Sequence[Row]]) -> Figure:
         own = {row.learner: row for row in rows if row.dataset == dataset}
         _panel(axes.flat[place], dataset, learners, own)
     hide_unused(axes, len(datasets))
-    labels = [learner_label(name, rows[0].kind) for name in learners]
+    labels = [short(learner_label(name, rows[0].kind)) for name in learners]
     axes[0, 0].set_yticks(range(len(learners)), labels)
     axes[0, 0].invert_yaxis()
     figure.supxlabel(measure, fontsize=8, color=INK)

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cschoice.report.figures.places import grid, hide_unused, spread, wrapped
+from cschoice.report.figures.places import grid, hide_unused, short, spread, wrapped
 from cschoice.report.figures.style import INK, SMALL, WIDTH, look
 from cschoice.report.series import Graph, Panel
 
@@ -64,6 +64,6 @@ def _label(axes: Axes, panel: Panel, gap: float) -> None:
             color=drawn.colour, linestyle=drawn.dashes, linewidth=0.8, clip_on=False,
         )  # fmt: skip
         axes.text(
-            1.115, place, line.label, transform=axes.transAxes, va="center", fontsize=SMALL - 1,
-            color=INK,
+            1.115, place, short(line.label), transform=axes.transAxes, va="center",
+            fontsize=SMALL - 1, color=INK,
         )  # fmt: skip

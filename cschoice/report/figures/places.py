@@ -50,10 +50,19 @@ def hide_unused(axes: NDArray[Any], n_used: int) -> None:
         panel.tick_params(labelbottom=True)
 
 
+def short(label: str, most: int = 22) -> str:
+    """Return a label that leaves room for what it labels.
+
+    >>> short("FETA-Net"), short("feta-with-a-very-long-name")
+    ('FETA-Net', 'feta-with-a-very-long…')
+    """
+    return label if len(label) <= most else f"{label[: most - 1]}…"
+
+
 def wrapped(title: str, width: int = 18) -> str:
     r"""Break a long title into lines.
 
     >>> wrapped("Tag Genome Dissimilar Movie")
     'Tag Genome\nDissimilar Movie'
     """
-    return "\n".join(textwrap.wrap(title, width)) or title
+    return "\n".join(textwrap.wrap(title, width)[:3]) or title

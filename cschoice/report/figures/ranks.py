@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cschoice.report.figures.places import short
 from cschoice.report.figures.style import INK, SMALL, WIDTH
 from cschoice.report.rankings import Ranking
 
@@ -38,7 +39,7 @@ def draw(ranking: Ranking) -> Figure:
         y = -below - _STEP * place
         edge = 1 - 0.03 * (n - 1) if on_right else n + 0.03 * (n - 1)
         axes.plot([rank, rank, edge], [0, y, y], color=INK, linewidth=0.7, clip_on=False)
-        text = f" {label} ({rank:.2f})" if on_right else f"{label} ({rank:.2f}) "
+        text = f" {short(label)} ({rank:.2f}) "
         side = "left" if on_right else "right"
         axes.text(edge, y, text, ha=side, va="center", fontsize=SMALL)
     return figure

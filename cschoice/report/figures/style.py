@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ _STYLE: Any = {  # of matplotlib's settings
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
     "svg.hashsalt": "cschoice",
+    "text.parse_math": False,  # names are names
 }
 # The colours of Okabe and Ito; greys for learners that see each object alone and linearly.
 _BLUE, _VERMILION, _GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -99,7 +101,9 @@ def look(learner: str, number: int = 0) -> Look:
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw in the style of the reports, whatever the user's own settings are."""
-    with mpl.rc_context():
+    with mpl.rc_context(), warnings.catch_warnings():
+        # Names in other scripts are drawn as boxes with their number; the tables have them.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
