@@ -18,15 +18,15 @@ _CURVES = {
 
 def missing(inputs: Inputs, rows: Sequence[Row]) -> list[str]:
     """Return one line for each thing a reader may miss."""
-    return [*_experiments(inputs), *_datasets(inputs, rows), *_cells(rows), *_mixed(inputs)]
+    return [*_experiments(inputs, rows), *_datasets(inputs, rows), *_cells(rows), *_mixed(inputs)]
 
 
-def _experiments(inputs: Inputs) -> Iterator[str]:
+def _experiments(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
     if inputs.folds.empty:
         yield f"No results of experiment '{inputs.experiment}': only curves are shown."
     there = set(inputs.curves["experiment"])
     for name, what in _CURVES.items():
-        if name not in there and inputs.experiment == STUDY:
+        if name not in there and _is_the_papers(inputs, rows):
             yield f"No curves of experiment '{name}' ({what})."
 
 
@@ -34,9 +34,15 @@ def _datasets(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
     """Name the datasets of the paper that have no job at all."""
     there = {row.dataset for row in rows}
     absent = [name for name in paper.DATASETS_IN_ORDER if name not in there]
-    if absent and there and inputs.experiment == STUDY:
+    if absent and _is_the_papers(inputs, rows):
         n = len(paper.DATASETS_IN_ORDER)
         yield f"{len(absent)} of the paper's {n} datasets were not run: {', '.join(absent)}."
+
+
+def _is_the_papers(inputs: Inputs, rows: Sequence[Row]) -> bool:
+    """Say whether this is the paper's study: whoever has other data does not miss the rest."""
+    known = set(paper.DATASETS_IN_ORDER)
+    return inputs.experiment == STUDY and any(row.dataset in known for row in rows)
 
 
 def _cells(rows: Sequence[Row]) -> Iterator[str]:

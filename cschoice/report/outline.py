@@ -58,7 +58,8 @@ def _sections(summary: Summary) -> Iterator[Section]:
     if summary.curves:
         text = ("Curves of further experiments with the same profile.",)
         yield Section("curves", "Curves", text, pictures=tuple(pictures.curves(summary)))
-    yield Section("cost", "Computing time", tables=(cost_table(summary.inputs, rows),))
+    cost = cost_table(summary.inputs, rows, summary.against_paper)
+    yield Section("cost", "Computing time", tables=(cost,))
     yield _hyperparameters(summary)
     facts = (datasets_table(rows), *recorded_tables())
     yield Section("datasets", "Datasets", tables=facts, pictures=(pictures.tasks(),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from cschoice.report import paper
 from cschoice.report.contests import Contest, contests
 from cschoice.report.inputs import STUDY, Inputs, load
 from cschoice.report.missing import missing
@@ -19,7 +20,7 @@ class Summary:
     """The numbers behind every format."""
 
     inputs: Inputs
-    against_paper: bool
+    against_paper: bool  # wanted, and there is something to compare
     rows: tuple[Row, ...]
     contests: tuple[Contest, ...]
     rankings: tuple[Ranking, ...]
@@ -38,6 +39,8 @@ def summarize(
     """Read the tables of a results folder and compute what a report shows."""
     inputs = load(results, profile, experiment)
     found = rows(inputs, against_paper)
+    known = set(paper.DATASETS_IN_ORDER)
+    against_paper &= not found or any(row.dataset in known for row in found)
     return Summary(
         inputs,
         against_paper,

@@ -177,6 +177,17 @@ def test_own_datasets_and_variants_come_last_under_their_own_names(mixed):
     assert medoid == ["feta", "fate", "sda", "ranknet", "mnl", "random", "feta-wide"]
 
 
+def test_own_data_alone_are_not_compared_with_the_paper(tmp_path):
+    made = made_results.Made()
+    for fold in range(3):
+        made.job("trips", "mnl", fold, kind="singleton")
+    summary = summarize(made.write(tmp_path), "laptop")
+    assert not summary.against_paper
+    assert summary.missing == ()
+    columns = [column.label for column in tables_of(summary)["comparison-accuracy"].columns]
+    assert columns == ["Dataset", "Choice model", "Ours", "CPU time", "Folds"]
+
+
 def test_one_fold_has_no_verdict(mixed):
     cell = row_of(mixed, "pareto2d", "feta").cells["f1"]
     assert (cell.ours.n_folds, cell.verdict) == (1, "one fold")

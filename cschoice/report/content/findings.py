@@ -24,7 +24,7 @@ def findings(summary: Summary) -> Iterator[str]:
         datasets = "1 dataset" if len(judged) == 1 else f"{len(judged)} datasets"
         yield f"On {n_clear} of {datasets} the win of the best learner is more than noise."
     yield from (sentence(ranking) for ranking in summary.rankings)
-    yield cost_sentence(summary.inputs)
+    yield cost_sentence(summary.inputs, summary.against_paper)
 
 
 def _beside_the_paper(summary: Summary) -> Iterator[str]:

@@ -39,7 +39,7 @@ def draw(ranking: Ranking) -> Figure:
         y = -below - _STEP * place
         edge = 1 - 0.03 * (n - 1) if on_right else n + 0.03 * (n - 1)
         axes.plot([rank, rank, edge], [0, y, y], color=INK, linewidth=0.7, clip_on=False)
-        text = f" {short(label)} ({rank:.2f}) "
+        text = f" {short(label, 18)} ({rank:.2f}) "
         side = "left" if on_right else "right"
         axes.text(edge, y, text, ha=side, va="center", fontsize=SMALL)
     return figure

@@ -12,8 +12,6 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from cschoice.learners import LEARNERS
-
 WIDTH = 7.0  # inches: the width of a page's text
 INK = "#111213"  # text and lines; the HTML report puts the page's own colour in its place
 CHOSEN = "#D55E00"
@@ -93,7 +91,7 @@ def look(learner: str, number: int = 0) -> Look:
     """
     if learner in _LOOKS:
         return _LOOKS[learner]
-    families = [name for name in LEARNERS.written if learner.startswith(f"{name}-")]
+    families = [name for name in _LOOKS if learner.startswith(name)]
     colour = _LOOKS[max(families, key=len)].colour if families else INK
     return Look(colour, _VARIANT_DASHES[number % len(_VARIANT_DASHES)])
 
