@@ -53,14 +53,18 @@ def _show(summary: Summary) -> None:
     """Print the target measures, who wins, and what to know of it."""
     from cschoice.report import paper
     from cschoice.report.content.findings import findings
+    from cschoice.report.content.lines import curve_table
     from cschoice.report.content.results import comparison_table
     from cschoice.report.content.verdicts import winners_table
+    from cschoice.report.pictures import curves
     from cschoice.tasks import Kind
 
     for kind in Kind:
         if rows := summary.of_kind(kind):
             target = paper.COLUMNS[kind][0]
             _print(comparison_table(rows, kind, target, summary.against_paper), "Dataset")
+    for picture in curves(summary):
+        _print(curve_table(picture.content, picture.name), "Learner")
     if summary.contests:
         _print(winners_table(summary.contests, summary.rows), "Verdict")
     for title, lines in (("Summary", findings(summary)), ("Missing", summary.missing)):

@@ -56,7 +56,7 @@ def _section(section: Section) -> Iterator[str]:
         yield r"\end{itemize}"
     else:
         yield from (f"{escaped(line)}\n" for line in section.text)
-    floats = [table for table in section.tables if not table.long]
+    floats = [table for table in (*section.tables, *section.further) if not table.long]
     yield from (rf"\input{{table-{table.name}}}" for table in floats)
     for picture in section.pictures:
         yield r"\begin{figure}"

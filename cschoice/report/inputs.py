@@ -20,14 +20,14 @@ _CURVES = [*_JOB, "axis", "metric", "x", "value"]
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The tables of one profile; ``folds``, ``metrics`` and ``trials`` are of one experiment."""
+    """The tables of one profile and experiment."""
 
     profile: str
     experiment: str
     folds: pd.DataFrame
     metrics: pd.DataFrame
     trials: pd.DataFrame
-    curves: pd.DataFrame  # of every experiment: each is a figure of its own
+    curves: pd.DataFrame  # beside the study those of every experiment, else of this one
     every_fold: pd.DataFrame  # of every experiment: what all of them cost
 
 
@@ -48,7 +48,9 @@ def load(results: Path, profile: str, experiment: str = STUDY) -> Inputs:
         of_experiment(every_fold),
         of_experiment(ours["metrics"]).dropna(subset="value"),
         of_experiment(ours["trials"]),
-        ours["curves"].dropna(subset="value"),
+        (ours["curves"] if experiment == STUDY else of_experiment(ours["curves"])).dropna(
+            subset="value"
+        ),
         every_fold,
     )
 

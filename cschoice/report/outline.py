@@ -9,6 +9,7 @@ from functools import lru_cache
 from cschoice.report import paper, pictures
 from cschoice.report.content.facts import datasets_table, ranges_table, tried_table
 from cschoice.report.content.findings import findings
+from cschoice.report.content.lines import curve_table
 from cschoice.report.content.recorded import recorded_tables
 from cschoice.report.content.results import comparison_table, result_tables
 from cschoice.report.content.verdicts import cost_table, ranks_table, winners_table
@@ -56,8 +57,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
         if summary.of_kind(kind):
             yield _results(summary, kind)
     if summary.curves:
-        text = ("Curves of further experiments with the same profile.",)
-        yield Section("curves", "Curves", text, pictures=tuple(pictures.curves(summary)))
+        yield _curves(summary)
     cost = cost_table(summary.inputs, rows, summary.against_paper)
     yield Section("cost", "Computing time", tables=(cost,))
     yield _hyperparameters(summary)
@@ -80,6 +80,17 @@ def _results(summary: Summary, kind: Kind) -> Section:
         further=tuple(comparison_table(rows, kind, measure, True) for measure in others)
         if summary.against_paper
         else (),
+    )
+
+
+def _curves(summary: Summary) -> Section:
+    drawn = pictures.curves(summary)
+    return Section(
+        "curves",
+        "Curves",
+        ("Curves of all experiments with the same profile.",),
+        pictures=tuple(drawn),
+        further=tuple(curve_table(one.content, f"curve-{one.name}") for one in drawn),
     )
 
 

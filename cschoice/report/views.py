@@ -86,6 +86,8 @@ class Row:
 
 def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
     """Return what there is, in the paper's order, and the paper's cells that are missing in it."""
+    if _only_curves(inputs):
+        return []
     measured = _measured(inputs.metrics)
     folds: dict[tuple[str, str], pd.DataFrame] = {
         (str(dataset), str(learner)): table
@@ -103,6 +105,13 @@ def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
         if (dataset, learner) in folds or (dataset, learner) in expected
     ]
     return _with_best(found)
+
+
+def _only_curves(inputs: Inputs) -> bool:
+    """Say whether this experiment measures along an axis and has nothing for a table."""
+    shown = {name for columns in paper.COLUMNS.values() for name in columns}
+    has_curves = inputs.experiment in set(inputs.curves["experiment"])
+    return has_curves and not shown & set(inputs.metrics["metric"])
 
 
 def _row(

@@ -205,6 +205,19 @@ def test_curves_alone_are_a_report_too(tmp_path):
     assert "singleton" not in names
 
 
+def test_an_experiment_of_curves_has_tables_of_them(tmp_path):
+    folder = made_results.small(tmp_path)
+    summary = summarize(folder, "laptop", "unique-stream")
+    assert summary.rows == ()
+    (graph,) = summary.curves
+    (section,) = (one for one in outline(summary) if one.name == "curves")
+    (table,) = section.further
+    ends = {line.entries[0]: line.entries[-1] for group in table.groups for line in group.lines}
+    assert table.columns[-1].label == "400"
+    assert ends["FETA-Net"] == ""  # it ended at epoch 100
+    assert ends["fate-large"].value.mean == pytest.approx(graph.panels[1].lines[0].mean[-1])
+
+
 def test_nothing_done_is_a_report_too(tmp_path):
     made = made_results.Made()
     made.job("medoid", "feta", 0, state="failed", reason="diverged")
