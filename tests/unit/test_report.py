@@ -281,10 +281,12 @@ def test_the_papers_tables_have_its_layout(tmp_path):
         "Dataset", "Choice model", "F₁-measure", "Subset 0/1 accuracy", "Informedness", "AUC-ROC",
     ]  # fmt: skip
     learners = [line.entries[0] for line in tables["subset"].groups[0].lines]
-    assert learners == [
-        "FETA-Net", "FATE-Net", "FETA-Linear", "FATE-Linear", "SDA", "RankNet", "PairwiseSVM",
-        "GenLinearModel", "AllPositive",
+    printed = [
+        "FETA-Net", "FATE-Net", "FETA-Linear", "SDA", "RankNet", "PairwiseSVM", "GenLinearModel",
+        "AllPositive",
     ]  # fmt: skip
+    assert [learner for learner in learners if learner in printed] == printed
+    assert "FATE-Linear" in learners  # ours only
 
 
 def test_every_row_has_an_entry_for_every_column(small, mixed):
