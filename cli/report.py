@@ -7,10 +7,16 @@ from typing import Annotated
 import typer
 
 from cschoice.errors import InvalidParameter
-from cschoice.report import ALL, FORMATS, TERMINAL
+from cschoice.report import ALL, FORMATS, TERMINAL, paper
+from cschoice.report.content.findings import findings
+from cschoice.report.content.lines import curve_table
+from cschoice.report.content.results import comparison_table
+from cschoice.report.content.verdicts import winners_table
+from cschoice.report.pictures import curves
 from cschoice.report.summary import Summary, summarize
 from cschoice.report.table import Table, plain
 from cschoice.report.writing import formats, write
+from cschoice.tasks import Kind
 
 from .console import answer_table, talk
 from .options import DEFAULT_EXPERIMENT, DEFAULT_RESULTS, PROFILE, ExperimentName, ProfileName
@@ -51,14 +57,6 @@ def report(
 
 def _show(summary: Summary) -> None:
     """Print the target measures, who wins, and what to know of it."""
-    from cschoice.report import paper
-    from cschoice.report.content.findings import findings
-    from cschoice.report.content.lines import curve_table
-    from cschoice.report.content.results import comparison_table
-    from cschoice.report.content.verdicts import winners_table
-    from cschoice.report.pictures import curves
-    from cschoice.tasks import Kind
-
     for kind in Kind:
         if rows := summary.of_kind(kind):
             target = paper.COLUMNS[kind][0]

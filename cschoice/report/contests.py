@@ -13,6 +13,7 @@ from cschoice.report.views import Row
 from cschoice.tasks import Kind
 
 NO_DIFFERENCE = "no difference detectable"
+MORE_THAN_NOISE = "more than noise"
 
 # Tasks of these are drawn anew for every fold: folds are independent, there is nothing to correct.
 _DRAWN = frozenset(
@@ -30,8 +31,16 @@ _DRAWN = frozenset(
         "tag-genome-dissimilar",
     }
 )
-# Shuffle splits; everything else is a cross-validation, whose ratio its folds tell.
-_TEST_TO_TRAIN = {"expedia-singleton": 4.0, "expedia-subset": 4.0, "sushi": 0.25}
+# How these are split; imported datasets are cross-validated, which their folds tell.
+_TEST_TO_TRAIN = {
+    "expedia-singleton": 4.0,
+    "expedia-subset": 4.0,
+    "letor-mq2007": 0.25,
+    "letor-mq2007-list": 0.25,
+    "letor-mq2008": 0.25,
+    "letor-mq2008-list": 0.25,
+    "sushi": 0.25,
+}
 
 
 @dataclass(frozen=True)
@@ -45,8 +54,16 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Say whether the difference is more than noise."""
-        return self.difference is not None and self.adjusted < LEVEL
+        """Say whether the better one is better by more than noise, on the folds that both have."""
+        found = self.difference
+        return found is not None and found.mean > 0 and self.adjusted < LEVEL
+
+    @property
+    def verdict(self) -> str:
+        """Say what the folds that both have allow to say."""
+        if self.difference is None:
+            return "too few folds"
+        return MORE_THAN_NOISE if self.differs else NO_DIFFERENCE
 
 
 @dataclass(frozen=True)
@@ -75,7 +92,7 @@ class Contest:
         parts = [f"{NO_DIFFERENCE} to {self._names(self.equals)}"] if self.equals else []
         if unjudged:
             parts.append(f"too few folds of {self._names(unjudged)} to judge")
-        return "; ".join(parts) or "more than noise"
+        return "; ".join(parts) or MORE_THAN_NOISE
 
     def _names(self, learners: Sequence[str]) -> str:
         return ", ".join(learner_label(name, self.kind) for name in learners)
@@ -128,14 +145,14 @@ def _pair(better: Row, other: Row) -> Pair:
     ]
     differences = [sign * (better.folds[k][name] - other.folds[k][name]) for k in shared]
     n_folds = max([*better.folds, *other.folds]) + 1
-    ratio = share_tested(better.dataset, n_folds)
+    ratio = tested_per_trained(better.dataset, n_folds)
     return Pair(better.learner, other.learner, corrected_t_test(differences, ratio))
 
 
-def share_tested(dataset: str, n_folds: int) -> float:
+def tested_per_trained(dataset: str, n_folds: int) -> float:
     """Return how many test tasks a fold has per training task, 0 if folds share no tasks.
 
-    >>> share_tested("medoid", 5), share_tested("letor-mq2008", 5)
+    >>> tested_per_trained("medoid", 5), tested_per_trained("letor-mq2008", 5)
     (0.0, 0.25)
     """
     if dataset in _DRAWN:

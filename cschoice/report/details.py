@@ -73,7 +73,7 @@ def _losses(inputs: Inputs) -> dict[tuple[str, str, int], list[list[float | None
 
 
 def _contest(contest: Contest) -> list[list[Any]]:
-    """Return the winner's comparisons: other, difference, low, high, effect, p."""
+    """Return the winner's comparisons: other, difference, low, high, effect, p, verdict."""
     return [
         [
             learner_label(pair.other, contest.kind),
@@ -86,6 +86,7 @@ def _contest(contest: Contest) -> list[list[Any]]:
                 else [None] * 4
             ),
             _short(pair.adjusted) if pair.difference else None,
+            pair.verdict,
         ]
         for pair in contest.pairs
     ]

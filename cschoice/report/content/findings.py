@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cschoice.report.content.verdicts import cost_sentence, sentence
+from cschoice.report.contests import MORE_THAN_NOISE
 from cschoice.report.summary import Summary
 
 
@@ -20,7 +21,7 @@ def findings(summary: Summary) -> Iterator[str]:
     yield from _beside_the_paper(summary)
     judged = [one for one in summary.contests if any(pair.difference for pair in one.pairs)]
     if judged:
-        n_clear = sum(contest.verdict == "more than noise" for contest in judged)
+        n_clear = sum(contest.verdict == MORE_THAN_NOISE for contest in judged)
         datasets = "1 dataset" if len(judged) == 1 else f"{len(judged)} datasets"
         yield f"On {n_clear} of {datasets} the win of the best learner is more than noise."
     yield from (sentence(ranking) for ranking in summary.rankings)

@@ -132,10 +132,9 @@
   };
 
   const contest = (key) => {
-    const rows = details.contests[key].map(([other, mean, low, high, effect, p]) => [
+    const rows = details.contests[key].map(([other, mean, low, high, effect, p, verdict]) => [
       other, measure(mean), low === null ? "–" : `${measure(low)} to ${measure(high)}`,
-      number(effect), number(p),
-      p === null ? "too few folds" : p < 0.05 ? "more than noise" : "no difference detectable",
+      number(effect), number(p), verdict,
     ]);
     return [grid(["The winner against", "Ahead by", "95 %", "Effect", "p (Holm)", ""], rows)];
   };
