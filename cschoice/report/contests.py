@@ -145,14 +145,14 @@ def _pair(better: Row, other: Row) -> Pair:
     ]
     differences = [sign * (better.folds[k][name] - other.folds[k][name]) for k in shared]
     n_folds = max([*better.folds, *other.folds]) + 1
-    ratio = tested_per_trained(better.dataset, n_folds)
+    ratio = ratio_tested(better.dataset, n_folds)
     return Pair(better.learner, other.learner, corrected_t_test(differences, ratio))
 
 
-def tested_per_trained(dataset: str, n_folds: int) -> float:
+def ratio_tested(dataset: str, n_folds: int) -> float:
     """Return how many test tasks a fold has per training task, 0 if folds share no tasks.
 
-    >>> tested_per_trained("medoid", 5), tested_per_trained("letor-mq2008", 5)
+    >>> ratio_tested("medoid", 5), ratio_tested("letor-mq2008", 5)
     (0.0, 0.25)
     """
     if dataset in _DRAWN:

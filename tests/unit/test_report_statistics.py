@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from cschoice.report.contests import tested_per_trained
+from cschoice.report.contests import ratio_tested
 from cschoice.report.statistics import (
     corrected_t_test,
     critical_difference,
@@ -54,10 +54,10 @@ def test_equal_and_constant_differences_have_a_verdict():
 
 
 def test_what_folds_share_depends_on_how_they_are_made():
-    assert tested_per_trained("pareto5d", 5) == 0  # drawn anew
-    assert tested_per_trained("letor-mq2007", 2) == 0.25  # five parts, however many are tested on
-    assert tested_per_trained("expedia-subset", 5) == 4  # a fifth to learn from, the rest tested
-    assert tested_per_trained("imported by someone", 10) == pytest.approx(1 / 9)
+    assert ratio_tested("pareto5d", 5) == 0  # drawn anew
+    assert ratio_tested("letor-mq2007", 2) == 0.25  # five parts, however many are tested on
+    assert ratio_tested("expedia-subset", 5) == 4  # a fifth to learn from, the rest tested
+    assert ratio_tested("imported by someone", 10) == pytest.approx(1 / 9)
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
