@@ -1,5 +1,6 @@
 """``cschoice report`` as a user types it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -100,8 +101,8 @@ def test_the_same_tables_give_the_same_bytes_elsewhere_and_torch_is_not_loaded(r
     made_results.mixed(tmp_path / "other")
     elsewhere = {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=elsewhere, capture_output=True,
-        text=True,
+        [sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=os.environ | elsewhere,
+        capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     second = {path.name: path.read_bytes() for path in (tmp_path / "other/report").iterdir()}
