@@ -18,6 +18,7 @@ from cschoice.records import Job, Record, State
 
 from .console import talk
 
+_TARGETS = ("accuracy", "f1", "normalized-accuracy")  # the first that was measured is shown
 _MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
 
 
@@ -57,15 +58,14 @@ class Display:
         talk.print(line, highlight=False, markup=False, soft_wrap=True)  # one line in a log, too
 
     def _render(self) -> Group:
-        table = Table("job", "device", "trial", "epoch", "best loss", "since", box=None)
+        table = Table("job", "device", "trial", "epoch", "so far", "since", box=None)
         for job, known in self._running.items():
-            best = known.get("best")
             table.add_row(
                 job.label,
                 known["device"],
                 _trial(job, known),
                 f"{known['epoch']:.0f}" if "epoch" in known else "",
-                "" if best is None else f"{best:.4f}",
+                _so_far(known),
                 duration(time.monotonic() - known["since"]),
             )
         elapsed = time.monotonic() - self._started
@@ -84,6 +84,13 @@ def _trial(job: Job, known: Mapping[str, Any]) -> str:
     return "data" if known.get("event") == "data" else ""
 
 
+def _so_far(known: Mapping[str, Any]) -> str:
+    """Return the best loss of the trials, or the accuracy after the last epoch."""
+    if known.get("best") is not None:
+        return f"loss {known['best']:.4f}"
+    return f"accuracy {known['accuracy']:.3f}" if "accuracy" in known else ""
+
+
 def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
     """Return state, label, target metric, trials, duration and device; or why not."""
     label = outcome.job.label
@@ -93,11 +100,11 @@ def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
     if record.state is not State.DONE:
         lines = (record.reason or "").strip().splitlines() or [""]
         return f"{start}: {lines[-1]}"
-    target = "accuracy" if "accuracy" in record.metrics else "f1"
+    target = next(name for name in _TARGETS if name in record.metrics)
     value = record.metrics[target]
     shown = "undefined" if value is None else f"{value:.3f}"
-    trials = f"{record.n_trials} trial{'s' * (record.n_trials != 1)}"
-    return f"{start}: {target} {shown}, {trials}, {duration(seconds)}, {outcome.device}"
+    trials = f"{record.n_trials} trial{'s' * (record.n_trials != 1)}, " if record.n_trials else ""
+    return f"{start}: {target} {shown}, {trials}{duration(seconds)}, {outcome.device}"
 
 
 def duration(seconds: float) -> str:

@@ -44,9 +44,9 @@ def status(
     Works while another process runs. Stale means: finished under another configuration.
     """
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
-    jobs = plan(load(config), selection)
     store = ResultStore(results)
     store.check()
+    jobs = plan(load(config), selection, store)
     states = [(job, store.progress(job)) for job in jobs]
     if as_json:
         answer_json(
@@ -80,7 +80,7 @@ def collect(
     results: Results = DEFAULT_RESULTS,
     config: Config = None,
 ) -> None:
-    """Write results/tables/{folds,metrics,trials}.parquet from the finished jobs.
+    """Write results/tables/{folds,metrics,trials,curves}.parquet from the finished jobs.
 
     'cschoice run' does this at its end; do it by hand after copying results together.
     """

@@ -22,10 +22,9 @@ from typing import Any
 from cschoice.claims import claim
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
 from cschoice.files import explained
-from cschoice.protocols import PROTOCOLS
+from cschoice.protocols.base import protocol_of
 from cschoice.protocols.context import Context, environment
 from cschoice.records import Job, Record, State, from_json
-from cschoice.registry import load
 from cschoice.store import ResultStore
 
 EXIT_BUSY = 75  # someone else works on this job, or has done it
@@ -49,8 +48,7 @@ def work(context: Context) -> Record | None:
             return None
         store.begin(job)
         try:
-            run: Callable[[Context], Record] = load(PROTOCOLS[job.protocol])
-            record = run(context)
+            record = protocol_of(job).run(context)
         except DataUnavailable as error:
             record = _ended(context, State.SKIPPED, str(error))
         except FileNotUsable:
