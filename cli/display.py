@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +29,7 @@ class Display:
         self._n_jobs, self._n_done = n_jobs, 0
         self._started = time.monotonic()
         self._running: dict[Job, dict[str, Any]] = {}
+        self._queued: dict[Job, str] = {}  # and why they wait
         self._live = Live(console=talk, get_renderable=self._render, transient=True)
 
     def __enter__(self) -> Self:
@@ -45,6 +47,11 @@ class Display:
 
     def on_event(self, job: Job, device: str, event: Mapping[str, Any]) -> None:
         """Take note of what a job says."""
+        if event.get("event") == "queued":
+            self._queued[job] = event["reason"]
+            self._running.pop(job, None)
+            return
+        self._queued.pop(job, None)
         known = self._running.setdefault(job, {"since": time.monotonic()})
         known["device"] = device
         known.update(event)
@@ -52,6 +59,7 @@ class Display:
     def finished(self, outcome: Outcome, record: Record | None) -> None:
         """Print the line of a finished job."""
         since = self._running.pop(outcome.job, {}).get("since", time.monotonic())
+        self._queued.pop(outcome.job, None)
         self._n_done += 1
         talk.print(_line(outcome, record, time.monotonic() - since), highlight=False, markup=False)
 
@@ -70,6 +78,9 @@ class Display:
             )
         elapsed = time.monotonic() - self._started
         text = f"{self._n_done} of {self._n_jobs} jobs, {duration(elapsed)}"
+        if self._queued:
+            reason, _ = Counter(self._queued.values()).most_common(1)[0]
+            text += f", {len(self._queued)} queued ({reason})"
         if self._n_done:
             left = elapsed / self._n_done * (self._n_jobs - self._n_done)
             text += f", about {duration(left)} left"
