@@ -44,6 +44,7 @@ class SlurmExecutor:
     ) -> None:
         self.store, self.resources, self.notify = store, resources, notify
         self.watched: dict[str, Job] = {}  # by SLURM's name of the task
+        self._limits = slurm.limits()  # before anything is written: is there a SLURM at all?
         self._batches = Batches(store)
         self._submission = Submission(self._batches, resources, device, keep_predictions)
         self._owners: dict[str, str] = {}
@@ -54,7 +55,6 @@ class SlurmExecutor:
     def submit(self, jobs: Sequence[Job]) -> int:
         """Put into the queue what is not there yet; return how many that were."""
         holders = {job: owner_of(self.store.folder(job)) for job in jobs}  # before the queue
-        limits = slurm.limits()
         tasks = slurm.queue()
         self._batches.sweep(tasks)
         active = [task for task in tasks if task.active]
@@ -63,9 +63,10 @@ class SlurmExecutor:
         known = set(self.watched.values())
         missing = [job for job in jobs if job not in known]
         for job in missing:
-            if holders[job].startswith(owners_of(limits.cluster)) and holders[job] not in living:
+            ours = holders[job].startswith(owners_of(self._limits.cluster))
+            if ours and holders[job] not in living:
                 release(self.store.folder(job), holders[job])
-        self._send(missing, limits)
+        self._send(missing)
         return len(missing)
 
     def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
@@ -94,7 +95,7 @@ class SlurmExecutor:
 
     def cancel(self) -> None:
         """End what is being watched."""
-        slurm.cancel(self.watched)
+        slurm.cancel(*self.watched)
 
     def _adopt(self, jobs: Sequence[Job], active: Sequence[Task]) -> None:
         """Watch the jobs that are in the queue already; end what a changed study left there."""
@@ -111,13 +112,13 @@ class SlurmExecutor:
                 self._watch(task.id, job, owner(task.batch, task.index))
         if outdated:
             self.notify(f"cancelling {len(outdated)} queued jobs of another configuration")
-            slurm.cancel(outdated)
+            slurm.cancel(*outdated)
         if self.watched:
             self.notify(f"{len(self.watched)} jobs are in SLURM's queue already")
 
-    def _send(self, jobs: Sequence[Job], limits: slurm.Limits) -> None:
+    def _send(self, jobs: Sequence[Job]) -> None:
         before = {task_id.split("_")[0] for task_id in self.watched}
-        for sent in self._submission.send(jobs, limits, before):
+        for sent in self._submission.send(jobs, self._limits, before):
             for index, (task_id, job) in enumerate(sent.tasks.items()):
                 self._watch(task_id, job, owner(sent.batch, index))
             self.notify(f"{len(sent.tasks)} jobs submitted as SLURM job {sent.array}")
@@ -198,7 +199,7 @@ class SlurmExecutor:
             if any(task.id == task_id and task.active for task in slurm.queue()):
                 return ""
             try:
-                self._send([job], slurm.limits())
+                self._send([job])
             except ClusterError as error:
                 return str(error)
             del self.watched[task_id]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cschoice.errors import ClusterError
@@ -100,11 +99,10 @@ def requeue(task_id: str) -> None:
     ask("scontrol", "requeue", task_id)
 
 
-def cancel(task_ids: Iterable[str]) -> None:
+def cancel(*which: str) -> None:
     """End tasks; those that are over already do no harm."""
-    ids = list(task_ids)
-    for start in range(0, len(ids), 500):
-        ask("scancel", "--quiet", *ids[start : start + 500])
+    for start in range(0, len(which), 500):  # no command line is endless
+        ask("scancel", "--quiet", *which[start : start + 500])
 
 
 def ask(*command: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from cschoice.errors import ClusterError, InvalidParameter, MissingDependency
 from cschoice.executors.slurm_batches import Batches, owner
-from cschoice.executors.slurm_queue import Limits
+from cschoice.executors.slurm_queue import Limits, cancel
 from cschoice.executors.slurm_task import SlurmTask
 from cschoice.records import Job, to_json
 from cschoice.resources import Resources
@@ -85,6 +85,10 @@ class Submission:
                 executor = submitit.SlurmExecutor(folder=folder, max_num_timeout=_ALWAYS)
                 executor.update_parameters(**self._parameters(folder.name, len(jobs), before))
                 submitted = executor.submit_array(tasks)
+        except KeyboardInterrupt:  # tasks whose files are not there yet could not start
+            cancel(f"--name={folder.name}")
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         except RuntimeError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise ClusterError(f"SLURM does not take the jobs: {error}") from error
