@@ -7,7 +7,7 @@ from collections import Counter
 import typer
 
 from cschoice.config import load
-from cschoice.executors.slurm import standing
+from cschoice.executors.slurm_standing import standing
 from cschoice.pipeline import Selection, current_jobs, plan
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect as collect_tables

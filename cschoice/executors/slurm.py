@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from cschoice.claims import claimed_by_living, owner_of, release
 from cschoice.errors import ClusterError, InvalidFile
@@ -22,7 +21,7 @@ from cschoice.executors.slurm_submission import Submission
 from cschoice.files import refresh
 from cschoice.records import Job, State, Trial
 from cschoice.resources import Resources
-from cschoice.store import Progress, ResultStore
+from cschoice.store import ResultStore
 from cschoice.tuning import best_trial
 
 _MAX_FAILURES = 3  # in a row, without a trial in between
@@ -44,13 +43,14 @@ class SlurmExecutor:
     ) -> None:
         self.store, self.resources, self.notify = store, resources, notify
         self.watched: dict[str, Job] = {}  # by SLURM's name of the task
+        self.unsent: list[Job] = []  # more than SLURM takes now
         self._limits = slurm.limits()  # before anything is written: is there a SLURM at all?
         self._batches = Batches(store)
         self._submission = Submission(self._batches, resources, device, keep_predictions)
         self._owners: dict[str, str] = {}
         self._failures: dict[Job, tuple[int, int]] = {}  # how many, and at how many trials
         self._journals: dict[Job, int] = {}  # sizes, to read them only when they grew
-        self._silent = False
+        self._said = ""
 
     def submit(self, jobs: Sequence[Job]) -> int:
         """Put into the queue what is not there yet; return how many that were."""
@@ -66,20 +66,20 @@ class SlurmExecutor:
             ours = holders[job].startswith(owners_of(self._limits.cluster))
             if ours and holders[job] not in living:
                 release(self.store.folder(job), holders[job])
-        self._send(missing)
-        return len(missing)
+        self.unsent = missing.copy()
+        self._send()
+        return len(missing) - len(self.unsent)
 
     def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
         """Submit the jobs, then watch them to their end."""
         self.submit(jobs)
         started = time.monotonic()
         tasks: dict[str, Task] = {}
-        while self.watched:
+        while self.watched or self.unsent:
             # The longer it takes, the more rarely we look: a controller serves many people.
             time.sleep(min(30.0, max(1.0, (time.monotonic() - started) / 20)))
             try:
                 tasks = {task.id: task for task in slurm.queue()}
-                self._silent = False
                 for task_id, job in list(self.watched.items()):
                     task = tasks.get(task_id)
                     if task is not None and task.active:
@@ -88,9 +88,9 @@ class SlurmExecutor:
                         del self.watched[task_id]
                         yield outcome
             except ClusterError as error:  # a controller that restarts comes back
-                if not self._silent:
-                    self.notify(f"{error}; waiting for it")
-                self._silent = True
+                self._say_once(f"{error}; waiting for it")
+                continue
+            self._send()
         self._batches.sweep(tasks.values())
 
     def cancel(self) -> None:
@@ -116,11 +116,20 @@ class SlurmExecutor:
         if self.watched:
             self.notify(f"{len(self.watched)} jobs are in SLURM's queue already")
 
-    def _send(self, jobs: Sequence[Job]) -> None:
-        before = {task_id.split("_")[0] for task_id in self.watched}
-        for sent in self._submission.send(jobs, self._limits, before):
+    def _send(self) -> None:
+        """Submit what is not in the queue, as far as there is room."""
+        while self.unsent:
+            before = {task_id.split("_")[0] for task_id in self.watched}
+            try:
+                sent = self._submission.send(self.unsent, self._limits, before)
+            except ClusterError as error:
+                if not self.watched:  # nothing will change by waiting
+                    raise
+                self._say_once(f"{len(self.unsent)} jobs have to wait: {error}")
+                return
             for index, (task_id, job) in enumerate(sent.tasks.items()):
                 self._watch(task_id, job, owner(sent.batch, index))
+                self.unsent.remove(job)
             self.notify(f"{len(sent.tasks)} jobs submitted as SLURM job {sent.array}")
 
     def _watch(self, task_id: str, job: Job, holder: str) -> None:
@@ -173,63 +182,28 @@ class SlurmExecutor:
         count = count + 1 if n_trials == since else 1
         state = task.state if task else ""
         if state not in _WANTED and (count < _MAX_FAILURES or state == "PREEMPTED"):
-            refused = self._again(task_id, job)
-            if not refused:
-                self._failures[job] = (count, n_trials)
-                self.notify(f"{job.label} runs again from trial {n_trials}; SLURM says {words}")
-                return None
-            words = f"{words}; {refused}"
+            self._again(task_id, job)
+            self._failures[job] = (count, n_trials)
+            self.notify(f"{job.label} runs again from trial {n_trials}; SLURM says {words}")
+            return None
         log = self._batches.root / self._owners[task_id].split()[1] / f"{task_id}_0_log.out"
         said = f"{log_tail(self.store.folder(job) / 'log.txt')}\n{log_tail(log)}"
         hints = {hint for text, hint in _HINTS.items() if text in said + words}
         advice = f": give it more with {' and '.join(sorted(hints))}" if hints else ""
         times = f" {count} times" if count > 1 else ""
-        return Outcome(
-            job,
-            "died",
-            task.node if task else "",
-            f"{said}\nfailed{times}, SLURM says {words}{advice}",
-        )
+        detail = f"{said}\nfailed{times}, SLURM says {words}{advice}"
+        return Outcome(job, "died", task.node if task else "", detail)
 
-    def _again(self, task_id: str, job: Job) -> str:
-        """Put a task back into the queue, or else its job; return why that was refused."""
+    def _again(self, task_id: str, job: Job) -> None:
+        """Put a task back into the queue, or else its job."""
         try:
             slurm.requeue(task_id)
         except ClusterError:  # forgotten; or someone else was faster
-            if any(task.id == task_id and task.active for task in slurm.queue()):
-                return ""
-            try:
-                self._send([job])
-            except ClusterError as error:
-                return str(error)
-            del self.watched[task_id]
-        return ""
+            if not any(task.id == task_id and task.active for task in slurm.queue()):
+                del self.watched[task_id]
+                self.unsent.append(job)
 
-
-def standing(
-    store: ResultStore, jobs: Sequence[Job], notify: Callable[[str], None]
-) -> list[Progress]:
-    """Say where jobs stand: by the files, and by SLURM's queue where jobs were submitted."""
-    batches = Batches(store)
-    if not batches.root.is_dir():
-        return [store.progress(job) for job in jobs]
-    try:
-        ours = owners_of(slurm.limits().cluster)
-        active = [task for task in slurm.queue() if task.active]
-    except ClusterError as error:
-        notify(f"{error}; this is what the files say")
-        return [store.progress(job) for job in jobs]
-    living = {owner(task.batch, task.index) for task in active}
-    queued = {batches.job(task): task for task in active}
-
-    def claimed(folder: Path) -> bool:
-        holder = owner_of(folder)
-        return holder in living if holder.startswith(ours) else claimed_by_living(folder)
-
-    def one(job: Job) -> Progress:
-        state, task = store.progress(job, claimed), queued.get(job)
-        if task is None or state is Progress.DONE:
-            return state
-        return Progress.RUNNING if task.node else Progress.QUEUED
-
-    return [one(job) for job in jobs]
+    def _say_once(self, message: str) -> None:
+        if message != self._said:
+            self.notify(message)
+        self._said = message

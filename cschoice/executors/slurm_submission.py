@@ -23,6 +23,10 @@ _ALWAYS = 1_000_000  # how often submitit may put a job back: ``SlurmTask`` know
 _WARNING = 90  # seconds between the signal that time is over and the end
 
 
+class QueueFull(ClusterError):
+    """More jobs than this user may have in the queue."""
+
+
 @dataclass(frozen=True)
 class Sent:
     """An array that was submitted."""
@@ -51,19 +55,24 @@ class Submission:
         self.batches, self.resources, self.keep_predictions = batches, resources, keep_predictions
         self.device = device if device != "auto" else "cuda" if resources.gpus else "cpu"
 
-    def send(self, jobs: Sequence[Job], limits: Limits, before: Collection[str]) -> Iterator[Sent]:
-        """Submit jobs as arrays no longer than the cluster allows.
+    def send(self, jobs: Sequence[Job], limits: Limits, before: Collection[str]) -> Sent:
+        """Submit the first of the jobs as an array, as long as the cluster takes it.
 
-        SLURM limits how many tasks of one array run at once. For the limit to hold over several,
-        each waits for the one before it, the first one for the arrays ``before``.
+        SLURM limits how many tasks of one array run at once. For that limit to hold over several
+        arrays, each waits for those ``before`` it.
         """
-        for start in range(0, len(jobs), limits.array_size):
-            chunk = jobs[start : start + limits.array_size]
-            folder = self.batches.new(limits.cluster, chunk)
-            array = self._submit(folder, chunk, before if self.resources.max_jobs else ())
-            before = [array]
-            names = [array] if len(chunk) == 1 else [f"{array}_{k}" for k in range(len(chunk))]
-            yield Sent(array, folder.name, dict(zip(names, chunk, strict=True)))
+        jobs = jobs[: limits.array_size]
+        while True:
+            folder = self.batches.new(limits.cluster, jobs)
+            try:
+                array = self._submit(folder, jobs, before if self.resources.max_jobs else ())
+            except QueueFull:
+                if len(jobs) == 1:
+                    raise
+                jobs = jobs[: len(jobs) // 2]
+            else:
+                names = [array] if len(jobs) == 1 else [f"{array}_{k}" for k in range(len(jobs))]
+                return Sent(array, folder.name, dict(zip(names, jobs, strict=True)))
 
     def _submit(self, folder: Path, jobs: Sequence[Job], before: Collection[str]) -> str:
         import submitit
@@ -91,7 +100,8 @@ class Submission:
             raise
         except RuntimeError as error:
             shutil.rmtree(folder, ignore_errors=True)
-            raise ClusterError(f"SLURM does not take the jobs: {error}") from error
+            kind = QueueFull if "MaxSubmit" in str(error) else ClusterError
+            raise kind(f"SLURM does not take the jobs: {error}") from error
         array: str = submitted[0].job_id.split("_")[0]
         return array
 

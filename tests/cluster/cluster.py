@@ -62,15 +62,32 @@ MaxArraySize=31
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1
 PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 """
+ACCOUNTING = """accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={port}
+AccountingStoragePass={folder}/munge.socket
+AccountingStorageEnforce=associations,limits"""
+DATABASE = """
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+DbdHost=localhost
+DbdPort={port}
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=root
+PidFile={folder}/slurmdbd.pid
+LogFile={folder}/slurmdbd.log
+"""
 NODE = (
     "NodeName={name} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=4000 "
     "Gres=gpu:fake:{n_gpus}\n"
 )
 
 
-def why_not() -> str:
-    """Say why no cluster can be started here; empty if one can."""
-    missing = [command for command in COMMANDS if shutil.which(command) is None]
+def why_not(*more: str) -> str:
+    """Say why no cluster can be started here, with more commands needed; empty if one can."""
+    missing = [command for command in (*COMMANDS, *more) if shutil.which(command) is None]
     if missing:
         return f"not installed: {', '.join(missing)}"
     if os.geteuid() != 0:
@@ -89,15 +106,20 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = 60) ->
 
 
 class Cluster:
-    """Two nodes with two GPUs each, and what can happen to them."""
+    """Two nodes with two GPUs each, and what can happen to them.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    With accounting (needs slurmdbd and mariadb-server), limits per user hold and sacct answers.
+    """
+
+    def __init__(self, folder: Path, *, accounting: bool = False) -> None:
+        self.folder, self.accounting = folder, accounting
         self.nodes = ("n1", "n2")
         self.environment = {
             **{name: value for name, value in os.environ.items() if "SLURM" not in name},
             "SLURM_CONF": str(folder / "slurm.conf"),
+            "MYSQL_UNIX_PORT": str(folder / "mysql.socket"),
         }
+        self.watching: list[subprocess.Popen[str]] = []
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         self._configure()
 
@@ -108,6 +130,15 @@ class Cluster:
         for name in self.nodes:
             text += NODE.format(name=name, port=next(ports), n_gpus=len(GPUS))
             (self.folder / name).mkdir()
+        if self.accounting:
+            port = free_ports(1)[0]
+            (self.folder / "slurmdbd.conf").write_text(
+                DATABASE.format(port=port, folder=self.folder)
+            )
+            (self.folder / "slurmdbd.conf").chmod(0o600)
+            text = text.replace(
+                "accounting_storage/none", ACCOUNTING.format(port=port, folder=self.folder)
+            )
         (self.folder / "slurm.conf").write_text(text)
         gpus = f"NodeName={','.join(self.nodes)} Name=gpu Type=fake File={','.join(GPUS)}\n"
         (self.folder / "gres.conf").write_text(gpus)
@@ -124,10 +155,24 @@ class Cluster:
             f"--seed-file={munge}.seed",
         )  # fmt: skip
         wait_for(Path(f"{munge}.socket").exists, "munged's start")
+        if self.accounting:
+            self._start_accounting()
         self.start_controller()
         for name in self.nodes:
             self.start_node(name)
         wait_for(self._all_idle, "the nodes' start")
+
+    def _start_accounting(self) -> None:
+        data = f"--datadir={self.folder}/mysql"
+        self.ask("mariadb-install-db", "--no-defaults", data, "--user=root")
+        local = (f"--socket={self.folder}/mysql.socket", "--skip-networking", "--user=root")
+        self._start("mariadbd", "mariadbd", "--no-defaults", data, *local)
+        wait_for((self.folder / "mysql.socket").exists, "the database's start")
+        self._start("slurmdbd", "slurmdbd", "-D")
+        wait_for(lambda: "Cluster" in self.ask("sacctmgr", "show", "cluster"), "slurmdbd's start")
+        self.ask("sacctmgr", "--immediate", "add", "cluster", "lab")
+        self.ask("sacctmgr", "--immediate", "add", "account", "lab")
+        self.ask("sacctmgr", "--immediate", "add", "user", "root", "account=lab")
 
     def stop(self) -> None:
         """End everything that belongs to this cluster, jobs too."""
@@ -149,6 +194,13 @@ class Cluster:
         """End the controller in good order: after a crash it would know what was seconds ago."""
         self._daemons["slurmctld"].terminate()
         self._daemons["slurmctld"].wait()
+
+    def forget(self) -> None:
+        """Let the controller lose everything it knows of jobs."""
+        self.stop_controller()
+        for path in (self.folder / "state").glob("job_state*"):
+            path.unlink()
+        self.start_controller()
 
     def kill_node(self, name: str) -> None:
         """End everything on a node at once, as a power cut would."""
@@ -178,7 +230,11 @@ class Cluster:
         return {name: task for name, task in self.tasks().items() if task[0] in on_their_way}
 
     def mend(self) -> None:
-        """Start what was killed and empty the queue."""
+        """End the runs that watch jobs, start what was killed, and empty the queue."""
+        for process in self.watching:
+            process.kill()
+            process.communicate()
+        self.watching.clear()
         if self._daemons["slurmctld"].poll() is not None:
             self.start_controller()
         for name in self.nodes:
@@ -233,11 +289,11 @@ def free_ports(n_ports: int) -> list[int]:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
+def running_cluster(*, accounting: bool = False) -> Iterator[Cluster]:
     """Start a cluster in a new folder; stop it and remove the folder at the end."""
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     folder.chmod(0o755)
-    cluster = Cluster(folder)
+    cluster = Cluster(folder, accounting=accounting)
     try:
         cluster.start()
         yield cluster

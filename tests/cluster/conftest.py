@@ -35,7 +35,21 @@ profiles:
     folds: 4
     trials: 60
     datasets: {n_train: 4000, n_test: 50}
+  slow:
+    folds: 1
+    trials: 500
+    datasets: {n_train: 20000, n_test: 50}
 """
+
+
+# Jobs of some seconds, so that things can happen to them.
+MNL = ("--learner", "mnl", "--dataset", "medoid")
+
+
+class Here(Study):
+    """The study on this machine."""
+
+    text = STUDY
 
 
 class Life(NamedTuple):
@@ -57,7 +71,16 @@ class ClusterStudy(Study):
         self.cluster, self.profile = cluster, profile
 
     def start(self, *options, **popen):
-        return super().start(*options, env=self.cluster.environment, **popen)
+        process = super().start(*options, env=self.cluster.environment, **popen)
+        self.cluster.watching.append(process)
+        return process
+
+    def say_it_in_the_study(self, more):
+        """Ask for the same without options."""
+        settings = f"executor: {{name: slurm, gpus: 1, mem: 1500M, {more}}}\n"
+        with (self.folder / "experiments.yaml").open("a") as file:
+            file.write(settings)
+        self.call = [*self.call[: self.call.index("--executor")], "--device", "cpu"]
 
     def states(self):
         """Return how many jobs ``status`` says to be where."""

@@ -6,21 +6,11 @@ import shutil
 import signal
 
 import pytest
-from faults.conftest import Study, assert_same, wait_for
+from faults.conftest import assert_same, wait_for
 
-from .conftest import STUDY, ClusterStudy, assert_nothing_doubled
+from .conftest import MNL, ClusterStudy, Here, assert_nothing_doubled
 
 pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("slurm")]
-
-
-# Four jobs of some seconds, so that things can happen to them.
-MNL = ("--learner", "mnl", "--dataset", "medoid")
-
-
-class Here(Study):
-    """The same study on this machine."""
-
-    text = STUDY
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +36,11 @@ def test_forty_jobs_on_four_gpus_are_never_two_on_one(cluster, tmp_path):
 
 
 def test_detached_jobs_are_found_again_and_a_limit_holds(cluster, tmp_path):
-    study = ClusterStudy(tmp_path / "there", cluster, "few", "--max-jobs", "2")
+    study = ClusterStudy(tmp_path / "there", cluster, "few")
+    study.say_it_in_the_study("max_jobs: 2, sbatch: {comment: from-the-study}")
     said, _ = study.run("--detach", "--dataset", "medoid")
     assert said == "4 jobs submitted. Next: cschoice status --profile few --experiment small\n"
+    assert set(cluster.ask("squeue", "-h", "-r", "-o", "%k").split()) == {"from-the-study"}
     states = study.states()
     assert states["to do"] == 4
     assert states["queued"] + states["running"] + states["done"] == 4
@@ -111,6 +103,34 @@ def test_requeues_preemptions_lost_nodes_and_controllers_lose_and_double_nothing
     assert len(study.logged("started")) > 4
     assert_same(study, busy_here)
     assert_nothing_doubled(study)
+
+
+def test_queued_jobs_of_another_configuration_are_cancelled(cluster, tmp_path):
+    study = ClusterStudy(tmp_path, cluster, "few", "--detach", "--learner", "mnl")
+    cluster.ask("scontrol", "update", "partitionname=gpu", "state=down")
+    try:
+        study.run()
+        assert study.states() == {"queued": 4, "to do": 4}
+        _, errors = study.run("--trials", "1", "--dataset", "medoid")
+        assert "cancelling 2 queued jobs of another configuration" in errors
+        assert "2 jobs submitted" in errors
+        assert len(cluster.active()) == 4
+        assert study.states() == {"queued": 2, "to do": 6}
+        said, _ = study.run()
+        assert said.startswith("2 jobs submitted.")
+        assert study.states() == {"queued": 4, "to do": 4}
+    finally:
+        cluster.ask("scontrol", "update", "partitionname=gpu", "state=up")
+
+
+def test_what_slurm_refuses_is_said_in_its_words(cluster, tmp_path):
+    study = ClusterStudy(tmp_path, cluster, "few", "--partition", "nowhere")
+    _, errors = study.run(code=2)
+    assert errors.startswith("error: SLURM does not take the jobs: ")
+    assert "invalid partition specified: nowhere" in errors
+    assert errors.count("\n") == 1
+    assert not cluster.active()
+    assert not list((study.results / "slurm").iterdir())
 
 
 def test_what_keeps_failing_ends_as_failed_in_slurms_own_words(cluster, tmp_path):
