@@ -65,7 +65,8 @@ class Display:
 
     def _render(self) -> Group:
         table = Table("job", "device", "trial", "epoch", "best loss", "since", box=None)
-        for job, known in self._running.items():
+        n_rows = max(1, talk.height - 6)  # what does not fit would push the bar off the screen
+        for job, known in list(self._running.items())[:n_rows]:
             best = known.get("best")
             number = known.get("number")
             table.add_row(
@@ -76,6 +77,8 @@ class Display:
                 "" if best is None else f"{best:.4f}",
                 duration(time.monotonic() - known["since"]),
             )
+        if len(self._running) > n_rows:
+            table.add_row(f"… {len(self._running) - n_rows} more")
         elapsed = time.monotonic() - self._started
         text = f"{self._n_done} of {self._n_jobs} jobs, {duration(elapsed)}"
         if self._queued:

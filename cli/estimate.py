@@ -53,11 +53,11 @@ def _probe(job: Job) -> float:
     except CschoiceError:  # it will be skipped or fail at once
         return 0.0
     return (
-        one * epochs * len(train) / len(few) * _n_fits(job, train.kind, bool(learner.search_space))
+        one * epochs * len(train) / len(few) * n_fits(job, train.kind, bool(learner.search_space))
     )
 
 
-def _n_fits(job: Job, kind: Kind, tuned: bool) -> float:
+def n_fits(job: Job, kind: Kind, tuned: bool) -> float:
     """Count the fits of a job, each as a share of a full one."""
     budget = job.budget
     final = 2 if kind is Kind.SUBSET and job.threshold_refit else 1

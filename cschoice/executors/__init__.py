@@ -33,6 +33,17 @@ class Executor(Protocol):
         ...
 
 
+def pause(since: float) -> float:
+    """Return how long to wait before looking again, in seconds, after having waited that long.
+
+    The longer it takes, the more rarely we look: file servers and controllers serve many people.
+
+    >>> pause(5), pause(60), pause(3_600)
+    (1.0, 3.0, 30.0)
+    """
+    return min(30.0, max(1.0, since / 20))
+
+
 def log_tail(log: Path) -> str:
     """Return the last lines of a log."""
     try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cschoice.claims import claimed_by_living, owner_of, release
 from cschoice.errors import ClusterError, InvalidFile
-from cschoice.executors import OnEvent, Outcome, log_tail
+from cschoice.executors import OnEvent, Outcome, log_tail, pause
 from cschoice.executors import slurm_queue as slurm
 from cschoice.executors.slurm_batches import Batches, owner, owners_of
 from cschoice.executors.slurm_queue import Task
@@ -76,8 +76,7 @@ class SlurmExecutor:
         started = time.monotonic()
         tasks: dict[str, Task] = {}
         while self.watched or self.unsent:
-            # The longer it takes, the more rarely we look: a controller serves many people.
-            time.sleep(min(30.0, max(1.0, (time.monotonic() - started) / 20)))
+            time.sleep(pause(time.monotonic() - started))
             try:
                 tasks = {task.id: task for task in slurm.queue()}
                 for task_id, job in list(self.watched.items()):

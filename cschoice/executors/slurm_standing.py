@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,12 +23,12 @@ def standing(
         return [store.progress(job) for job in jobs]
     try:
         ours = owners_of(slurm.limits().cluster)
-        active = [task for task in slurm.queue() if task.active]
+        tasks = slurm.queue()
     except ClusterError as error:
         notify(f"{error}; this is what the files say")
         return [store.progress(job) for job in jobs]
-    living = {owner(task.batch, task.index) for task in active}
-    queued = {batches.job(task): task for task in active}
+    living = {owner(task.batch, task.index) for task in tasks if task.active}
+    queued = {batches.job(task): task for task in tasks if task.active}
 
     def claimed(folder: Path) -> bool:
         holder = owner_of(folder)
@@ -39,4 +40,9 @@ def standing(
             return state
         return Progress.RUNNING if task.node else Progress.QUEUED
 
-    return [one(job) for job in jobs]
+    states = {job: one(job) for job in jobs}
+    lost = {batches.job(task): task.state for task in tasks}
+    words = Counter(lost[job] for job in jobs if job in lost and states[job] is Progress.TO_DO)
+    for word, n_jobs in words.items():
+        notify(f"{n_jobs} jobs ended without a result, SLURM says {word}: run them again")
+    return [states[job] for job in jobs]

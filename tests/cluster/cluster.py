@@ -224,6 +224,15 @@ class Cluster:
         rows = (f"{line} -".split()[:3] for line in listed)
         return {name: (state, node) for name, state, node in rows}
 
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Let jobs be submitted and none of them start, during the block."""
+        self.ask("scontrol", "update", "partitionname=gpu", "state=down")
+        try:
+            yield
+        finally:
+            self.ask("scontrol", "update", "partitionname=gpu", "state=up")
+
     def active(self) -> dict[str, tuple[str, str]]:
         """Return those that run or wait."""
         on_their_way = ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING")

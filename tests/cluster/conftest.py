@@ -86,8 +86,14 @@ class ClusterStudy(Study):
         """Return how many jobs ``status`` says to be where."""
         call = [COMMAND, "status", "--experiment", "small", "--profile", self.profile, "--json"]
         shown = subprocess.run(
-            call, cwd=self.folder, env=self.cluster.environment, capture_output=True, check=True
+            call,
+            cwd=self.folder,
+            env=self.cluster.environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
+        self.said = shown.stderr
         return Counter(row["state"] for row in json.loads(shown.stdout))
 
     def working(self, node=None):
