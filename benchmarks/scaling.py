@@ -36,7 +36,7 @@ from cschoice.resources import Resources
 from cschoice.tables import read
 
 Cell = tuple[str, str]  # dataset, learner
-OVERHEAD = 2.0  # seconds per start
+OVERHEAD = 2.8  # seconds per start
 HOLD = 120.0  # seconds that SLURM holds a job back which was put into the queue again
 MEASURED: dict[Cell, float] = {  # CPU seconds per job
     ("medoid", "fate-linear"): 4.26,

@@ -4,7 +4,7 @@ Starts the tests' cluster (needs root and SLURM's packages, see tests/cluster/cl
 one at a time, so that they do not slow each other down; what a busy cluster's queue costs comes on
 top, and no program can help it.
 
-    python benchmarks/slurm.py [--jobs 12] [--queued 29]
+    python benchmarks/slurm.py [--jobs 12] [--queued 300]
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def per_job(name: str, n_jobs: int, *options: str, environment: dict[str, str]) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=12, help="jobs that are run")
-    parser.add_argument("--queued", type=int, default=29, help="jobs that are only submitted")
+    parser.add_argument("--queued", type=int, default=300, help="jobs that are only submitted")
     options = parser.parse_args()
     if reason := why_not():
         raise SystemExit(f"error: no SLURM can be started: {reason}")

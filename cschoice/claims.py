@@ -53,7 +53,7 @@ def claim(folder: Path, owner: str = "") -> Iterator[Claim | None]:
         yield None
         return
     stop = threading.Event()
-    beat = threading.Thread(target=_beat, args=(taken.path, stop), daemon=True)
+    beat = threading.Thread(target=_beat, args=(taken, stop), daemon=True)
     beat.start()
     try:
         yield taken
@@ -164,7 +164,8 @@ def _started(pid: int) -> str:
     return stat.rsplit(")", 1)[1].split()[19]
 
 
-def _beat(path: Path, stop: threading.Event) -> None:
+def _beat(claim: Claim, stop: threading.Event) -> None:
     while not stop.wait(_HEARTBEAT):
         with suppress(OSError):
-            os.utime(path)
+            if claim.held():
+                os.utime(claim.path)

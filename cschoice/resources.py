@@ -8,7 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 # They tie a job to its files and to its place in the queue.
-_OURS = {"array", "dependency", "error", "job-name", "open-mode", "output", "requeue", "signal"}
+_OURS = {
+    "array", "clusters", "dependency", "error", "job-name", "no-requeue", "open-mode", "output",
+    "parsable", "requeue", "signal", "test-only", "wait", "wrap",
+}  # fmt: skip
 
 
 def _memory(text: Any) -> str:
@@ -18,12 +21,22 @@ def _memory(text: Any) -> str:
 
 
 def _time_limit(text: Any) -> str:
-    if not (isinstance(text, str) and re.fullmatch(r"\d+|\d+(:\d+){1,2}|\d+-\d+(:\d+){0,2}", text)):
+    form = r"\d+|\d+(:\d+){1,2}|\d+-\d+(:\d+){0,2}"
+    if not (isinstance(text, str) and re.fullmatch(form, text) and _minutes(text)):
         raise ValueError(
             "a time limit is '[days-]hours:minutes:seconds' in quotes, such as '12:00:00' "
             "(without them, YAML makes a number of it)"
         )
     return text
+
+
+def _minutes(text: str) -> int:
+    days, dash, clock = text.rpartition("-")
+    parts = clock.split(":")
+    if not dash and len(parts) < 3:  # minutes or minutes:seconds
+        parts = ["0", *parts]
+    hours, minutes, seconds = (int(part) for part in [*parts, "0", "0"][:3])
+    return (int(days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
 
 
 def _sbatch(options: dict[str, Any]) -> dict[str, Any]:
@@ -55,11 +68,4 @@ class Resources(BaseModel):
         >>> [Resources(time=t).minutes for t in ("90", "90:30", "12:00:00", "1-12", "2-00:30")]
         [90, 91, 720, 2160, 2910]
         """
-        days, dash, clock = self.time.rpartition("-")
-        parts = [int(part) for part in clock.split(":")]
-        if dash:  # days-hours:minutes:seconds
-            parts = [*parts, 0, 0][:3]
-        else:  # hours:minutes:seconds, minutes:seconds or minutes
-            parts = ([0, parts[0], 0], [0, *parts], parts)[len(parts) - 1]
-        hours, minutes, seconds = parts
-        return (int(days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
+        return _minutes(self.time)

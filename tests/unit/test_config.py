@@ -127,6 +127,7 @@ def test_what_is_no_study_says_so(text, tmp_path):
             "executor.time: a time limit is '[days-]hours:minutes:seconds' in quotes",
         ),
         ({"time": "1:2:3:4"}, "executor.time: a time limit is"),
+        ({"time": "00:00:00"}, "executor.time: a time limit is"),
         ({"mem": "8 gigabytes"}, "executor.mem: memory is a whole number with K, M, G or T"),
         ({"max_jobs": 0}, "executor.max_jobs: "),
         ({"sbatch": {"job_name": "x", "--array": "1"}}, "cschoice itself sets array, job-name"),
