@@ -56,7 +56,7 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 ReturnToService=2
 SlurmdTimeout=6
-KillWait=2
+KillWait=1
 DefMemPerCPU=1000
 MaxArraySize=31
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1

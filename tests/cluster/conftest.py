@@ -6,6 +6,7 @@ import subprocess
 from collections import Counter
 from datetime import datetime
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,6 +16,7 @@ from cschoice.files import process_alive, read_shared
 
 from .cluster import running_cluster, why_not
 
+SLOW_DISK = Path(__file__).parent / "slow_disk"
 STUDY = """
 experiments:
   small:
@@ -34,15 +36,15 @@ profiles:
   busy:
     folds: 4
     trials: 60
-    datasets: {n_train: 4000, n_test: 50}
+    datasets: {n_train: 100, n_test: 50}
   slow:
     folds: 1
-    trials: 500
-    datasets: {n_train: 20000, n_test: 50}
+    trials: 300
+    datasets: {n_train: 100, n_test: 50}
 """
 
 
-# Jobs of some seconds, so that things can happen to them.
+# Jobs that take a while on a slow disk, so that things can happen to them.
 MNL = ("--learner", "mnl", "--dataset", "medoid")
 
 
@@ -71,7 +73,10 @@ class ClusterStudy(Study):
         self.cluster, self.profile = cluster, profile
 
     def start(self, *options, **popen):
-        process = super().start(*options, env=self.cluster.environment, **popen)
+        environment = self.cluster.environment
+        if self.profile in ("busy", "slow"):
+            environment = environment | {"PYTHONPATH": str(SLOW_DISK)}
+        process = super().start(*options, env=environment, **popen)
         self.cluster.watching.append(process)
         return process
 

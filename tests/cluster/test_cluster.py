@@ -58,7 +58,7 @@ def test_detached_jobs_are_found_again_and_a_limit_holds(cluster, tmp_path):
 
 
 def test_stopping_leaves_or_cancels_jobs(cluster, tmp_path):
-    study = ClusterStudy(tmp_path, cluster, "busy", *MNL, "--max-jobs", "2")
+    study = ClusterStudy(tmp_path, cluster, "busy", *MNL, "--folds", "2")
 
     def stop(choice):
         process = study.start("--on-exit", choice)
@@ -78,7 +78,7 @@ def test_stopping_leaves_or_cancels_jobs(cluster, tmp_path):
     states = study.states()
     assert states["queued"] + states["running"] > 0
     said, errors = study.run()
-    assert "4 of 4 jobs done" in said
+    assert "2 of 2 jobs done" in said
     assert "submitted" not in errors
 
 

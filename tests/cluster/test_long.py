@@ -41,6 +41,8 @@ def test_a_node_that_was_cut_off_does_not_write_what_another_one_does(cluster, t
     wait_for(lambda: study.working("n1"))
     cluster.cut_off("n1")
     wait_for(lambda: study.working("n2"), 120)
+    ((_, stopped),) = wait_for(lambda: study.logged("ended"))  # long before the other one is done
+    assert stopped.startswith("n1:")
     said, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     assert "1 of 1 jobs done" in said
