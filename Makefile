@@ -35,6 +35,7 @@ fmt: setup
 bench: setup
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/datasets.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/metrics.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/report.py
 
 setup: .venv/installed-dev
 

@@ -2,7 +2,8 @@
 
 Plain means: every ordered pair of a whole batch through one dense network on concatenated
 inputs (FETA), the representative copied beside every object (FATE), tasks padded and gathered
-the same way. Same layers, units, batch and optimizer; one thread; medians of interleaved runs.
+the same way. Both sides are the same function of the same weights, which is checked, with the
+same batch and optimizer; one thread; medians of interleaved runs.
 
     python benchmarks/networks.py [--repeats 3] [--only feta-30x2]
 """
@@ -16,15 +17,18 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
 
 from cschoice.learners import make_learner
+from cschoice.learners.fate import FateNet
+from cschoice.learners.feta import FetaNet
 from cschoice.losses import loss_for
+from cschoice.nets import ContextMLP, Hidden, Layers, SetEncoder
 from cschoice.tasks import ChoiceTasks, Kind
 
 Run = Callable[[ChoiceTasks, int], None]  # tasks and number of epochs
@@ -32,37 +36,37 @@ EPOCHS = 2
 ACTIVATION = "relu"
 
 
-def dense(n_inputs: int, n_units: int, n_layers: int, n_outputs: int) -> nn.Sequential:
-    """Return a plain dense network."""
-    widths = [n_inputs, *[n_units] * n_layers]
-    layers: list[nn.Module] = []
-    for below, above in pairwise(widths):
-        layers += [nn.Linear(below, above), _activation()]
-    return nn.Sequential(*layers, nn.Linear(n_units, n_outputs))
+def activate(z: Tensor) -> Tensor:
+    """Apply the nonlinearity, out of place."""
+    return {"relu": F.relu, "gelu": F.gelu}[ACTIVATION](z)
 
 
-def _activation() -> nn.Module:
-    return {"relu": nn.ReLU, "gelu": nn.GELU}[ACTIVATION]()
+def plain_hidden(hidden: Hidden, z: Tensor) -> Tensor:
+    """Go through hidden layers one operation after the other."""
+    h = activate(z)
+    for layer in hidden.layers:
+        h = activate(layer(h))
+    return h
 
 
 class PlainFeta(nn.Module):
-    """All ordered pairs of the batch, concatenated, through one network.
-
-    It has ``n_units`` per ordered pair; ours has as many per unordered pair, half for each order.
-    """
+    """FETA's own network, the obvious way: all ordered pairs of the batch, concatenated."""
 
     def __init__(self, n_features: int, n_units: int, n_layers: int) -> None:
         super().__init__()
-        self.inherent = dense(n_features, n_units, n_layers, 1)
-        self.pairs = dense(2 * n_features, n_units, n_layers, 1)
+        layers = Layers(n_units, n_layers, ACTIVATION)
+        self.network = FetaNet(n_features, layers, layers)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
-        n = x.shape[1]
+        n, pairs = x.shape[1], self.network.pairs
         first, second = (torch.tensor(side) for side in zip(*_ordered_pairs(n), strict=True))
         both = torch.cat([x[:, first], x[:, second]], dim=-1)  # (tasks, n (n-1), 2 features)
-        scores = self.pairs(both).view(len(x), n, n - 1)
-        return self.inherent(x).squeeze(-1) + scores.mean(2)
+        same, cross = pairs.of_first.weight, pairs.of_second.weight
+        weight = torch.cat([torch.cat([same, cross], 1), torch.cat([cross, same], 1)])
+        z = F.linear(both, weight, torch.cat([pairs.of_first.bias] * 2))
+        scores = self.network.last(plain_hidden(pairs.hidden, z)).view(len(x), n, n - 1)
+        return self.network.inherent(x).squeeze(-1) + scores.mean(2)
 
 
 def _ordered_pairs(n: int) -> list[tuple[int, int]]:
@@ -70,17 +74,30 @@ def _ordered_pairs(n: int) -> list[tuple[int, int]]:
 
 
 class PlainFate(nn.Module):
-    """The representative beside every object, through one network."""
+    """FATE's own network, the obvious way: the representative beside every object."""
 
     def __init__(self, n_features: int, n_units: int, n_layers: int) -> None:
         super().__init__()
-        self.embed = nn.Sequential(dense(n_features, n_units, n_layers - 1, n_units), _activation())
-        self.joint = dense(n_features + n_units, n_units, n_layers, 1)
+        layers = Layers(n_units, n_layers, ACTIVATION)
+        encoder = SetEncoder(n_features, n_units, layers)
+        self.network = FateNet(encoder, ContextMLP(n_features, n_units, layers), 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
-        context = self.embed(x).mean(1, keepdim=True).expand(-1, x.shape[1], -1)
-        return self.joint(torch.cat([x, context], dim=-1)).squeeze(-1)
+        utility = self.network.utility
+        h = x
+        for layer in self.network.encoder.layers:
+            h = activate(layer(h))
+        context = h.mean(1, keepdim=True).expand(-1, x.shape[1], -1)
+        weight = torch.cat([utility.of_object.weight, utility.of_context.weight], 1)
+        z = F.linear(torch.cat([x, context], dim=-1), weight, utility.of_object.bias)
+        return utility.last(plain_hidden(utility.hidden, z)).squeeze(-1)
+
+
+def check_same(plain: type[PlainFeta | PlainFate]) -> None:
+    """Make sure that the plain way computes the same numbers."""
+    network, x = plain(3, 8, 2), torch.randn(4, 5, 3)
+    torch.testing.assert_close(network(x), network.network(x, None))
 
 
 def plain_epochs(network: nn.Module, tasks: ChoiceTasks, batch_size: int, n_epochs: int) -> None:
@@ -203,6 +220,8 @@ def main() -> None:
     if options.memory:
         _print_memory(*options.memory)
         return
+    for plain in (PlainFeta, PlainFate):
+        check_same(plain)
     print(f"{'case':14} {'ours s':>8} {'plain s':>8} {'times':>6} {'ours MB':>8} {'plain MB':>9}")
     for name, case in CASES.items():
         if options.only not in (None, name):

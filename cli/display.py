@@ -19,6 +19,7 @@ from cschoice.records import Job, Record, State
 
 from .console import talk
 
+_TARGETS = ("accuracy", "f1", "normalized-accuracy")  # the first that was measured is shown
 _MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
 
 
@@ -64,17 +65,16 @@ class Display:
         talk.print(_line(outcome, record, time.monotonic() - since), highlight=False, markup=False)
 
     def _render(self) -> Group:
-        table = Table("job", "device", "trial", "epoch", "best loss", "since", box=None)
+        table = Table("job", "device", "trial", "epoch", "so far", "since", box=None)
         n_rows = max(1, talk.height - 6)  # what does not fit would push the bar off the screen
         for job, known in list(self._running.items())[:n_rows]:
-            best = known.get("best")
             number = known.get("number")
             table.add_row(
                 job.label,
                 known["device"],
                 "" if number is None else f"{number + 1}/{job.budget.n_trials} {known['rung']}",
                 f"{known['epoch']:.0f}" if "epoch" in known else "",
-                "" if best is None else f"{best:.4f}",
+                _so_far(known),
                 duration(time.monotonic() - known["since"]),
             )
         if len(self._running) > n_rows:
@@ -91,6 +91,13 @@ class Display:
         return Group(table, bar, Text(text))
 
 
+def _so_far(known: Mapping[str, Any]) -> str:
+    """Return the best loss of the trials, or the accuracy after the last epoch."""
+    if known.get("best") is not None:
+        return f"loss {known['best']:.4f}"
+    return f"accuracy {known['accuracy']:.3f}" if "accuracy" in known else ""
+
+
 def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
     """Return state, label, target metric, trials, duration and device; or why not."""
     label = outcome.job.label
@@ -100,11 +107,11 @@ def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
     if record.state is not State.DONE:
         lines = (record.reason or "").strip().splitlines() or [""]
         return f"{start}: {lines[-1]}"
-    target = "accuracy" if "accuracy" in record.metrics else "f1"
+    target = next(name for name in _TARGETS if name in record.metrics)
     value = record.metrics[target]
     shown = "undefined" if value is None else f"{value:.3f}"
-    trials = f"{record.n_trials} trial{'s' * (record.n_trials != 1)}"
-    return f"{start}: {target} {shown}, {trials}, {duration(seconds)}, {outcome.device}"
+    trials = f"{record.n_trials} trial{'s' * (record.n_trials != 1)}, " if record.n_trials else ""
+    return f"{start}: {target} {shown}, {trials}{duration(seconds)}, {outcome.device}"
 
 
 def duration(seconds: float) -> str:

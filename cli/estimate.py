@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from cschoice.datasets import make_dataset
 from cschoice.errors import CschoiceError
 from cschoice.learners import make_learner
+from cschoice.protocols.base import protocol_of
 from cschoice.records import Job, State
 from cschoice.store import ResultStore
-from cschoice.tasks import Kind
 
 _PROBE_TASKS = 64
 
@@ -20,20 +20,24 @@ Cell = tuple[str, str]
 
 def estimate(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
     """Return CPU seconds per job for each dataset and learner."""
-    taken: dict[Cell, list[float]] = {}
-    budgets = {}
-    for job in store.jobs():
-        record = store.record(job)
-        if record is not None and record.state is State.DONE:
-            taken.setdefault((job.dataset, job.learner), []).append(record.seconds)
-            budgets[job.dataset, job.learner] = job.budget
+    finished = [
+        (job, record.seconds)
+        for job in store.jobs()
+        if (record := store.record(job)) is not None and record.state is State.DONE
+    ]
     seconds: dict[Cell, float] = {}
     for job in jobs:
         cell = (job.dataset, job.learner)
         if cell not in seconds:
-            known = cell in taken and budgets[cell] == job.budget
-            seconds[cell] = statistics.median(taken[cell]) if known else _probe(job)
+            taken = [one for other, one in finished if _alike(job, other)]
+            seconds[cell] = statistics.median(taken) if taken else _probe(job)
     return seconds
+
+
+def _alike(job: Job, other: Job) -> bool:
+    """Say whether what one job took is what the other will take, roughly."""
+    names = ("protocol", "dataset", "learner", "budget", "dataset_parameters", "settings")
+    return all(getattr(job, name) == getattr(other, name) for name in names)
 
 
 def _probe(job: Job) -> float:
@@ -41,9 +45,9 @@ def _probe(job: Job) -> float:
     try:
         source = make_dataset(job.dataset, **job.dataset_parameters)
         train, _ = source.fold(job.fold, job.seed)
-        learner = make_learner(job.learner, **job.learner_parameters)
+        learner = make_learner(job.registered, **job.learner_parameters)
         few = train[: min(_PROBE_TASKS, len(train))]
-        epochs = getattr(learner, "epochs", 1)
+        work = protocol_of(job).work(job, learner, len(train))
         if hasattr(learner, "epochs"):
             learner.set_params(epochs=1)
         learner.fit(few)  # the first time also loads what is needed
@@ -52,19 +56,4 @@ def _probe(job: Job) -> float:
         one = time.process_time() - started
     except CschoiceError:  # it will be skipped or fail at once
         return 0.0
-    return (
-        one * epochs * len(train) / len(few) * n_fits(job, train.kind, bool(learner.search_space))
-    )
-
-
-def n_fits(job: Job, kind: Kind, tuned: bool) -> float:
-    """Count the fits of a job, each as a share of a full one."""
-    budget = job.budget
-    final = 2 if kind is Kind.SUBSET and job.threshold_refit else 1
-    if not tuned:
-        return final
-    if budget.frugal is None:
-        return final + budget.n_trials * budget.n_splits
-    share = budget.frugal.task_share * budget.frugal.epoch_share
-    promoted = min(budget.frugal.n_promoted, budget.n_trials)
-    return final + budget.n_splits * (budget.n_trials * share + promoted)
+    return one / len(few) * work

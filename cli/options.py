@@ -20,7 +20,10 @@ Dataset = Annotated[
 ProfileName = Annotated[
     str, typer.Option("--profile", help="How much to spend: smoke, demo, laptop, paper, …")
 ]
-ExperimentName = Annotated[str, typer.Option("--experiment", help="Which experiment of the study.")]
+ExperimentName = Annotated[
+    str,
+    typer.Option("--experiment", help="Which one: study, generalization, unique-stream, …"),
+]
 Folds = Annotated[
     int | None,
     typer.Option(min=1, help="Outer folds, if not the profile's; never more than imported with."),

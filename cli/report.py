@@ -1,4 +1,4 @@
-"""``cschoice report``: tables from results."""
+"""``cschoice report``: tables and figures from results."""
 
 from __future__ import annotations
 
@@ -6,33 +6,79 @@ from typing import Annotated
 
 import typer
 
-from cschoice.files import replacing
-from cschoice.registry import load
-from cschoice.report import FORMATS, SUFFIXES
-from cschoice.report.views import rows
+from cschoice.errors import InvalidParameter
+from cschoice.report import ALL, FORMATS, TERMINAL, paper
+from cschoice.report.content.findings import findings
+from cschoice.report.content.lines import curve_table
+from cschoice.report.content.results import comparison_table
+from cschoice.report.content.verdicts import winners_table
+from cschoice.report.pictures import curves
+from cschoice.report.summary import Summary, summarize
+from cschoice.report.table import Table, plain
+from cschoice.report.writing import formats, write
+from cschoice.tasks import Kind
 
+from .console import answer_table, talk
 from .options import DEFAULT_EXPERIMENT, DEFAULT_RESULTS, PROFILE, ExperimentName, ProfileName
 from .options import Results as ResultsFolder
 
 
 def report(
     format_: Annotated[
-        str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")
-    ] = "terminal",
+        str, typer.Option("--format", help=f"One of {', '.join([TERMINAL, *FORMATS, ALL])}.")
+    ] = TERMINAL,
+    against: Annotated[
+        str, typer.Option(help="paper: ours beside the paper's numbers; none: ours alone.")
+    ] = "paper",
     profile: ProfileName = PROFILE,
     experiment: ExperimentName = DEFAULT_EXPERIMENT,
     results: ResultsFolder = DEFAULT_RESULTS,
 ) -> None:
     """Show the results beside the paper's, or write them to results/report/ as a document.
 
-    Works on whatever is there; profiles are never mixed.
+    html is one page to open in a browser; latex has one file per table and figure and a
+    report.tex for pdflatex; markdown comes with its figures; csv has every number. Works on
+    whatever is there and says what is missing; profiles are never mixed.
     """
-    render = load(FORMATS[format_])
-    text = render(rows(results, profile, experiment))
-    if format_ == "terminal":
-        typer.echo(text)
+    names = formats(format_)
+    if against not in ("paper", "none"):
+        raise InvalidParameter(f"--against must be paper or none, got '{against}'")
+    summary = summarize(results, profile, experiment, against == "paper")
+    if not names:
+        _show(summary)
         return
-    path = results / "report" / f"results{SUFFIXES[format_]}"
-    with replacing(path) as (temporary,):
-        temporary.write_text(text + "\n", encoding="utf-8")
-    typer.echo(path)
+    with talk.status("drawing figures"):
+        written = write(summary, results / "report", names)
+    for first, *others in written:
+        typer.echo(first)
+        if others:
+            talk.print(f"{first.name}: with {len(others)} files beside it", highlight=False)
+
+
+def _show(summary: Summary) -> None:
+    """Print the target measures, who wins, and what to know of it."""
+    for kind in Kind:
+        if rows := summary.of_kind(kind):
+            target = paper.COLUMNS[kind][0]
+            _print(comparison_table(rows, kind, target, summary.against_paper), "Dataset")
+    for picture in curves(summary):
+        _print(curve_table(picture.content, picture.name), "Learner")
+    if summary.contests:
+        _print(winners_table(summary.contests, summary.rows), "Verdict")
+    for title, lines in (("Summary", findings(summary)), ("Missing", summary.missing)):
+        shown = [f"  {line}" for line in lines]
+        if shown:
+            typer.echo("\n".join([title, *shown, ""]))
+
+
+def _print(table: Table, folding: str) -> None:
+    columns = [
+        f"#{column.label}" if column.numeric or column.measured else column.label
+        for column in table.columns
+    ]
+    rows = [[plain(entry, table.gaps) for entry in row] for row in table.rows()]
+    answer_table(table.caption, columns, rows, folding)
+    notes = [f"[{number}] {reason}" for number, reason in enumerate(table.gaps, start=1)]
+    if any(entry.endswith("*") for row in rows for entry in row):
+        notes.insert(0, "* best on its dataset")
+    typer.echo("\n".join([*notes, *table.notes, ""]))

@@ -16,7 +16,7 @@ from cschoice.executors import Executor
 from cschoice.executors.inline import InlineExecutor
 from cschoice.executors.local import LocalExecutor, local_slots
 from cschoice.executors.slurm import SlurmExecutor
-from cschoice.pipeline import Selection, check_parameters, current_jobs, plan
+from cschoice.pipeline import Selection, check_parameters, current_jobs, plan, remarks
 from cschoice.pipeline import run as run_jobs
 from cschoice.records import Job
 from cschoice.resources import Resources
@@ -37,7 +37,7 @@ from .cluster import (
     chosen_resources,
     leave_or_cancel,
 )
-from .console import answer_table, say
+from .console import answer_table, say, talk
 from .display import Display, duration
 from .estimate import estimate
 from .options import (
@@ -95,8 +95,9 @@ def run(
     """Run a study, or the part of it that you name.
 
     What is done stays done: run it again after an interruption, a crash or a change, and only
-    the rest runs. Every job tunes its hyperparameters on inner splits, refits, and is tested on
-    its outer fold.
+    the rest runs. In the experiment 'study' every job tunes its hyperparameters on inner splits,
+    refits, and is tested on its outer fold. 'generalization' takes what was found there and
+    tests on tasks of other sizes; 'unique-stream' trains on a stream without end.
     """
     study = load(config)
     resources = chosen_resources(
@@ -106,11 +107,12 @@ def run(
     )  # fmt: skip
     slurm = resources.name == "slurm"
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
-    jobs = plan(study, selection)
-    check_parameters(jobs)
     store = ResultStore(results)
     store.check()
+    jobs = plan(study, selection, store)
+    check_parameters(jobs)
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
+    _say_remarks(remaining)
     if dry_run:
         n_slots = resources.max_jobs if slurm else len(local_slots(device, workers))
         _show_plan(remaining, store, len(jobs) - len(remaining), n_slots)
@@ -133,6 +135,20 @@ def run(
         f"Next: cschoice report{next_options}"
     )
     raise typer.Exit(1 if counts[Progress.FAILED] else 0)
+
+
+def _say_remarks(jobs: list[Job]) -> None:
+    """Say what to know before these jobs run; a cell without numbers of folds is all of it."""
+    sizes = Counter((job.dataset, job.learner) for job in jobs)
+    for remark, about in remarks(jobs).items():
+        folds: dict[tuple[str, str], list[str]] = {}
+        for job in about:
+            folds.setdefault((job.dataset, job.learner), []).append(str(job.fold))
+        cells = [
+            "/".join(cell) + (f" (fold {', '.join(some)})" if len(some) < sizes[cell] else "")
+            for cell, some in folds.items()
+        ]
+        talk.print(f"{remark}: {', '.join(cells)}", highlight=False, markup=False)
 
 
 def _forget(jobs: list[Job], store: ResultStore) -> None:

@@ -46,9 +46,9 @@ def status(
     means: finished under another configuration.
     """
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
-    jobs = plan(load(config), selection)
     store = ResultStore(results)
     store.check()
+    jobs = plan(load(config), selection, store)
     states = list(zip(jobs, standing(store, jobs, say), strict=True))
     if as_json:
         answer_json(
@@ -82,7 +82,7 @@ def collect(
     results: Results = DEFAULT_RESULTS,
     config: Config = None,
 ) -> None:
-    """Write results/tables/{folds,metrics,trials}.parquet from the finished jobs.
+    """Write results/tables/{folds,metrics,trials,curves}.parquet from the finished jobs.
 
     'cschoice run' does this at its end; do it by hand after copying results together.
     """

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
+from cschoice.protocols import PROTOCOLS
 from cschoice.registry import load as registry_load
 from cschoice.registry import unknown_name
 from cschoice.resources import Resources
+
+if TYPE_CHECKING:
+    from cschoice.protocols.base import Protocol
 
 Section = TypeVar("Section")
 
@@ -31,7 +35,13 @@ DEFAULT_PROFILE = "laptop"
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
-Name = Annotated[str, Field(pattern=r"^[\w.-]+$")]  # it becomes the name of a folder
+Name = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]  # it becomes the name of a folder
+
+
+def _known_protocol(name: str) -> str:
+    if name not in PROTOCOLS:
+        raise ValueError(unknown_name("protocol", name, PROTOCOLS))
+    return name
 
 
 class _Strict(BaseModel):
@@ -39,8 +49,12 @@ class _Strict(BaseModel):
 
 
 class LearnerSettings(_Strict):
-    """Fixed parameters of a learner, and limits within its search space."""
+    """Fixed parameters of a learner, and limits within its search space.
 
+    Under a name of its own, ``learner`` says which it is: a variant to compare with others.
+    """
+
+    learner: str | None = None
     parameters: dict[str, Any] = {}
     space: dict[str, list[Any]] = {}
 
@@ -48,9 +62,11 @@ class LearnerSettings(_Strict):
 class Experiment(_Strict):
     """Which learners on which datasets under which protocol."""
 
-    protocol: Literal["nested"]
+    protocol: Annotated[str, AfterValidator(_known_protocol)]
     datasets: Annotated[list[str], Field(min_length=1)]
     learners: Annotated[list[str], Field(min_length=1)]
+    parameters: dict[str, Any] = {}  # for every learner that has such a parameter
+    settings: dict[str, Any] = {}  # of the protocol
 
 
 class FrugalSettings(_Strict):
@@ -76,13 +92,14 @@ class Profile(_Strict):
     datasets: dict[str, Any] = {}  # for every dataset that has such a parameter
     learners: dict[str, Any] = {}  # for every learner that has such a parameter
     space: dict[str, list[Any]] = {}  # for every learner that has such a dimension
+    settings: dict[str, Any] = {}  # for every protocol that has such a setting
 
 
 class Study(_Strict):
     """A whole study."""
 
     datasets: dict[str, dict[str, Any]] = {}
-    learners: dict[str, LearnerSettings] = {}
+    learners: dict[Name, LearnerSettings] = {}
     experiments: dict[Name, Experiment]
     profiles: dict[Name, Profile]
     executor: Resources = Resources()
@@ -94,6 +111,23 @@ class Study(_Strict):
     def profile(self, name: str) -> Profile:
         """Return the profile of that name."""
         return _named("profile", name, self.profiles)
+
+    @property
+    def learner_names(self) -> list[str]:
+        """Return every learner there is: the registered ones and this study's variants."""
+        return [*LEARNERS, *(name for name, own in self.learners.items() if own.learner)]
+
+    def registered(self, learner: str) -> str:
+        """Return the registered learner behind a name."""
+        own = self.learners.get(learner)
+        return own.learner if own is not None and own.learner else learner
+
+    def protocol(self, experiment: str, profile: str) -> Protocol:
+        """Return the protocol of an experiment; its own settings are above the profile's."""
+        of_experiment = self.experiment(experiment)
+        model: type[Protocol] = registry_load(PROTOCOLS[of_experiment.protocol])
+        shared = _known(self.profile(profile).settings, model.model_fields)
+        return model.model_validate({**shared, **of_experiment.settings})
 
 
 def load(path: Path | None = None) -> Study:
@@ -162,26 +196,86 @@ def _fields_beside(location: tuple[Any, ...]) -> list[str]:
 
 def _problems_of_names(study: Study) -> Iterator[str]:
     """Check every name against its registry."""
-
-    def wrong(where: str, noun: str, names: Any, known: Mapping[str, Any]) -> Iterator[str]:
-        for name in names:
-            if name not in known:
-                yield f"{where}: {unknown_name(noun, str(name), known)}"
-
-    yield from wrong("datasets", "dataset", study.datasets, DATASETS)
-    yield from wrong("learners", "learner", study.learners, LEARNERS)
+    yield from _unknown("datasets", "dataset", study.datasets, DATASETS)
+    yield from _problems_of_learners(study)
     for name, experiment in study.experiments.items():
         at = f"experiments.{name}"
-        yield from wrong(f"{at}.datasets", "dataset", experiment.datasets, DATASETS)
-        yield from wrong(f"{at}.learners", "learner", experiment.learners, LEARNERS)
+        yield from _unknown(f"{at}.datasets", "dataset", experiment.datasets, DATASETS)
+        yield from _unknown(f"{at}.learners", "learner", experiment.learners, study.learner_names)
     for name, parameters in study.datasets.items():
         if name in DATASETS and (source := DATASETS[name].source):
             known = {field.name: field for field in fields(registry_load(source))}
-            yield from wrong(f"datasets.{name}", f"parameter of {name}", parameters, known)
+            yield from _unknown(f"datasets.{name}", f"parameter of {name}", parameters, known)
     for name, settings in study.learners.items():
         yield from _problems_of_limits(f"learners.{name}.space", settings.space)
     for name, profile in study.profiles.items():
         yield from _problems_of_limits(f"profiles.{name}.space", profile.space)
+    yield from _problems_of_settings(study)
+
+
+def _unknown(where: str, noun: str, names: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    for name in names:
+        if name not in known:
+            yield f"{where}: {unknown_name(noun, str(name), known)}"
+
+
+def _known(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _problems_of_learners(study: Study) -> Iterator[str]:
+    for name, own in study.learners.items():
+        if own.learner is None:
+            for problem in _unknown("learners", "learner", [name], LEARNERS):
+                yield f"{problem}; a name of your own says which of them it is: 'learner: …'"
+        elif name in LEARNERS:
+            yield f"learners.{name}.learner: '{name}' is a learner itself: choose another name"
+        else:
+            yield from _unknown(f"learners.{name}.learner", "learner", [own.learner], LEARNERS)
+
+
+def _problems_of_settings(study: Study) -> Iterator[str]:
+    """Let every protocol check what is meant for it."""
+    models = {name: registry_load(source) for name, source in PROTOCOLS.items()}
+    problems: list[str] = []
+    for name, experiment in study.experiments.items():
+        at, model = f"experiments.{name}.settings", models[experiment.protocol]
+        noun = f"setting of {experiment.protocol}"
+        problems += _unknown(at, noun, experiment.settings, model.model_fields)
+        problems += _problems_of_values(at, model, experiment.settings)
+    everything = {field: None for model in models.values() for field in model.model_fields}
+    for name, profile in study.profiles.items():
+        at = f"profiles.{name}.settings"
+        problems += _unknown(at, "setting", profile.settings, everything)
+        for model in models.values():
+            problems += _problems_of_values(at, model, profile.settings)
+    # Two protocols may complain of one value, and two profiles of one experiment: once is enough.
+    yield from dict.fromkeys(problems or _problems_of_foundations(study))
+
+
+def _problems_of_foundations(study: Study) -> Iterator[str]:
+    """Check that an experiment builds on one that tunes; also, nothing ever builds on itself."""
+    tuning = {
+        name
+        for name, experiment in study.experiments.items()
+        if registry_load(PROTOCOLS[experiment.protocol]).tunes
+    }
+    for name in study.experiments:
+        for profile in study.profiles:
+            other = study.protocol(name, profile).builds_on
+            if other in study.experiments and other not in tuning:
+                yield f"experiments.{name}.settings: experiment '{other}' tunes no parameters"
+            elif other is not None:
+                at = f"experiments.{name}.settings"
+                yield from _unknown(at, "experiment", [other], study.experiments)
+
+
+def _problems_of_values(where: str, model: Any, settings: Mapping[str, Any]) -> list[str]:
+    try:
+        model.model_validate(_known(settings, model.model_fields))
+    except ValidationError as error:
+        return [f"{where}.{_problem(e)}" for e in error.errors()]
+    return []
 
 
 def _problems_of_limits(where: str, space: Mapping[str, list[Any]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""From utilities to choices: the largest, or all from a threshold on."""
+"""From utilities to choices, the largest or all from a threshold on; and to probabilities."""
 
 from __future__ import annotations
 
@@ -32,6 +32,22 @@ def choose(
     chosen = np.zeros(tasks.n_entries, dtype=bool)
     chosen[largest[np.searchsorted(largest, tasks.offsets[:-1])]] = True
     return chosen
+
+
+def probabilities(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the probability of each entry to be chosen, for utilities that mean that.
+
+    Singleton choice: the softmax over the task (eq. mnl); learners with another model give
+    log-probabilities as utilities, which the softmax leaves alone. Subset choice: each object by
+    itself (eq. likebin).
+    """
+    largest = np.finfo(np.float32).max  # an infinite utility has no difference to another one
+    values = np.clip(check_values(tasks, utilities).astype(np.float64), -largest, largest)
+    if tasks.kind is Kind.SUBSET:
+        return np.asarray(np.exp(-np.logaddexp(0, -values)))
+    weights = np.exp(values - tasks.spread(tasks.reduce(np.maximum, values)))
+    share: NDArray[np.float64] = weights / tasks.spread(tasks.reduce(np.add, weights))
+    return share
 
 
 def tune_threshold(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> float:

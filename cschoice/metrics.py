@@ -12,6 +12,10 @@ objects). Conventions, where the paper's formulas leave a case open:
 - Tasks that cannot tell good from bad are left out of the mean: those of one object in
   normalized accuracy, those where everything is chosen in informedness and AUC-ROC. Where no
   task remains the result is NaN.
+- Log-loss is in nats. Singleton choice: −log of the probability of the chosen object. Subset
+  choice: the negative Bernoulli log-likelihood per object, so that large tasks count as much as
+  small ones. No likelihood counts as less than 2⁻⁵²: whoever was certain and wrong pays 36 for
+  it, where the logarithm would let one task outweigh all others.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ from cschoice.tasks import ChoiceTasks, Kind
 
 Utilities = NDArray[np.floating[Any]]
 Choices = NDArray[np.bool_]
+Probabilities = NDArray[np.floating[Any]]
+Needs = Literal["utilities", "choices", "probabilities"]
 
 
 @dataclass(frozen=True)
@@ -39,13 +45,13 @@ class Metric:
 
     name: str
     kinds: frozenset[Kind]
-    needs: Literal["utilities", "choices"]
+    needs: Needs
     higher_is_better: bool
     compute: Callable[[ChoiceTasks, NDArray[Any]], float]
     summary: str
 
     def __call__(self, tasks: ChoiceTasks, values: ArrayLike) -> float:
-        """Return the metric for utilities or predicted choices, whichever it needs."""
+        """Return the metric for utilities, predicted choices or probabilities, as it needs."""
         if tasks.kind not in self.kinds:
             allowed = " or ".join(sorted(self.kinds))
             raise InvalidUtilities(
@@ -54,7 +60,7 @@ class Metric:
         return self.compute(tasks, check_values(tasks, values, self.needs))
 
 
-def check_values(tasks: ChoiceTasks, values: ArrayLike, what: str = "utilities") -> NDArray[Any]:
+def check_values(tasks: ChoiceTasks, values: ArrayLike, what: Needs = "utilities") -> NDArray[Any]:
     """Return the values as an array of floats (or booleans); refuse what is not one per entry."""
     array = np.asarray(values)
     if array.shape != (tasks.n_entries,):
@@ -66,14 +72,17 @@ def check_values(tasks: ChoiceTasks, values: ArrayLike, what: str = "utilities")
             raise InvalidUtilities(f"choices must be boolean, got {array.dtype}")
         return array
     if array.dtype.kind not in "fiu":
-        raise InvalidUtilities(f"utilities must be real numbers, got {array.dtype}")
+        raise InvalidUtilities(f"{what} must be real numbers, got {array.dtype}")
     if array.dtype.kind != "f":
         array = array.astype(np.float64)
     n_nan = int(np.isnan(array).sum())
     if n_nan:
         raise InvalidUtilities(
-            f"{n_nan:,} of {len(array):,} utilities are NaN: "
-            "the learner that made them has diverged"
+            f"{n_nan:,} of {len(array):,} {what} are NaN: the learner that made them has diverged"
+        )
+    if what == "probabilities" and (array.min() < 0 or array.max() > 1):
+        raise InvalidUtilities(
+            f"probabilities must lie between 0 and 1, got {array.min():g} to {array.max():g}"
         )
     return array
 
@@ -177,6 +186,18 @@ def auc_roc(tasks: ChoiceTasks, utilities: Utilities) -> float:
     return _mean_where(negatives > 0, won, (tasks.sizes - negatives) * negatives)
 
 
+# --- both, from probabilities -----------------------------------------------------------------
+
+
+def log_loss(tasks: ChoiceTasks, probabilities: Probabilities) -> float:
+    """Return the mean negative log-likelihood (eqs. mnl and likebin); smaller is better."""
+    p = probabilities.astype(np.float64)
+    single = tasks.kind is Kind.SINGLETON
+    likelihood = p[tasks.chosen] if single else np.where(tasks.chosen, p, 1 - p)
+    losses = -np.log(np.maximum(likelihood, np.finfo(np.float64).eps))
+    return float(np.mean(losses if single else tasks.reduce(np.add, losses) / tasks.sizes))
+
+
 def _mean_where(
     counts: NDArray[np.bool_], numerator: NDArray[Any], denominator: NDArray[Any]
 ) -> float:
@@ -221,6 +242,8 @@ METRICS: Registry[Metric] = Registry(
                    "how probably a chosen object beats another one"),
             Metric("hamming", _SUBSET, "choices", False, hamming,
                    "share of objects predicted wrongly"),
+            Metric("log-loss", frozenset(Kind), "probabilities", False, log_loss,
+                   "−log of the probability of what was chosen; per object in subset choice"),
         )
     },
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The building blocks of the networks: masked means, dense layers, pair and set encoders.
+"""The building blocks of the networks: masked means, dense layers, set encoders.
 
 A mask is (tasks, objects), True where there is an object; ``None`` means that there is no
 padding. Whatever stands at padding, no number at a real object depends on it.
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from cschoice.pairs import ACTIVATIONS, PairSums, Workspace
+from cschoice.activations import ACTIVATIONS
 
 Mask = Tensor | None
 Normalization = Literal["none", "batch"]
@@ -42,29 +42,6 @@ def masked_mean(values: Tensor, mask: Mask) -> Tensor:
         return values.mean(1)
     weights = mask / mask.sum(1, keepdim=True)  # (tasks, objects)
     return (values * weights.view(*mask.shape, *[1] * (values.ndim - 2))).sum(1)  # (tasks, ...)
-
-
-def mean_over_others(sums: Tensor, mask: Mask) -> Tensor:
-    """Divide sums over the other objects by their number; a set of one object has none."""
-    if mask is None:
-        return sums / max(sums.shape[1] - 1, 1)
-    n_others = (mask.sum(1) - 1).clamp(min=1)  # (tasks,)
-    return sums / n_others[:, None, None]
-
-
-def sums_over_others(pairs: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
-    """Sum values of pairs over the second and over the first object, (x, x) and padding left out.
-
-    (tasks, objects, objects, units) -> twice (tasks, objects, units).
-    """
-    pairs = pairs * other_pairs(pairs.shape[1], mask, pairs.device).unsqueeze(-1)
-    return pairs.sum(2), pairs.sum(1)
-
-
-def other_pairs(n_objects: int, mask: Mask, device: torch.device) -> Tensor:
-    """Return which pairs are of two different real objects, (tasks or 1, objects, objects)."""
-    different = ~torch.eye(n_objects, dtype=torch.bool, device=device).unsqueeze(0)
-    return different if mask is None else different & mask.unsqueeze(2) & mask.unsqueeze(1)
 
 
 class MaskedBatchNorm(nn.BatchNorm1d):
@@ -118,9 +95,9 @@ class Layers:
 class Mirrored(nn.Module):
     """A dense layer whose halves mirror each other: swapping inputs swaps outputs (CmpNN)."""
 
-    def __init__(self, n_half: int, gain: float) -> None:
+    def __init__(self, n_half: int, gain: float, *, bias: bool = True) -> None:
         super().__init__()
-        self.same = linear(n_half, n_half, gain / 2)
+        self.same = linear(n_half, n_half, gain / 2, bias=bias)
         self.cross = linear(n_half, n_half, gain / 2, bias=False)
 
     @property
@@ -130,9 +107,10 @@ class Mirrored(nn.Module):
         return torch.cat([torch.cat([same, cross], 1), torch.cat([cross, same], 1)])
 
     @property
-    def bias(self) -> Tensor:
+    def bias(self) -> Tensor | None:
         """Return the whole bias, (2 · half,)."""
-        return torch.cat([self.same.bias, self.same.bias])
+        half: Tensor | None = self.same.bias
+        return None if half is None else torch.cat([half, half])
 
     def forward(self, h: Tensor) -> Tensor:
         """Map (..., 2 · half) to (..., 2 · half)."""
@@ -238,53 +216,3 @@ class ContextMLP(nn.Module):
         h = self.hidden(z, mask)
         utilities: Tensor = self.last(h).squeeze(-1)  # -> (tasks, objects)
         return utilities
-
-
-def swapped(units: Tensor) -> Tensor:
-    """Swap the mirrored halves of (..., units)."""
-    first, second = units.chunk(2, dim=-1)
-    return torch.cat([second, first], dim=-1)
-
-
-class PairEncoder(nn.Module):
-    """Hidden units of all pairs (x, y) of a task, averaged over y ≠ x (eq. fetapair).
-
-    Weights are mirrored (CmpNN): a pair in swapped order has the same units with their halves
-    swapped, so one evaluation serves both objects.
-    """
-
-    def __init__(self, n_inputs: int, layers: Layers) -> None:
-        super().__init__()
-        n_half = (layers.n_units + 1) // 2  # an odd number of units becomes the next even one
-        self.n_units = 2 * n_half
-        self.of_first = linear(n_inputs, n_half, layers.gain / 2)
-        self.of_second = linear(n_inputs, n_half, layers.gain / 2, bias=False)
-        self.hidden = Hidden(replace(layers, n_units=self.n_units), mirrored=True)
-        self.workspace = Workspace()
-
-    def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
-        """Map (tasks, objects, inputs) to (tasks, objects, units)."""
-        # W [x; y]: what x adds as the first object, and with the halves swapped as the second.
-        left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
-        as_first, as_second = self._sums(left, swapped(left), mask)  # (tasks, objects, units)
-        return mean_over_others(as_first + swapped(as_second), mask)
-
-    def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
-        if not self.hidden.norms:
-            layers = self.hidden.layers
-            sums: tuple[Tensor, Tensor] = PairSums.apply(  # type: ignore[no-untyped-call]
-                left,
-                right,
-                mask,
-                self.hidden.activation,
-                floats_at_once(left.device),
-                self.workspace,
-                *(parameter for layer in layers for parameter in (layer.weight, layer.bias)),
-            )
-            return sums
-        # Batch normalization needs all pairs at once; and as it does not mirror, in both orders.
-        present = other_pairs(left.shape[1], mask, left.device)
-        pairs = left.unsqueeze(2) + right.unsqueeze(1)  # (tasks, objects, objects, units)
-        h = self.hidden(pairs, present.expand(pairs.shape[:-1]))
-        as_first, _ = sums_over_others(h, mask)
-        return as_first, torch.zeros_like(as_first)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from cschoice.config import Experiment, Profile, Study
 from cschoice.datasets import DATASETS
-from cschoice.errors import FileNotUsable, InvalidParameter, UnknownName
+from cschoice.errors import ConfigError, FileNotUsable, InvalidParameter, UnknownName
 from cschoice.executors import Executor, OnEvent, Outcome, pause
 from cschoice.learners import LEARNERS
+from cschoice.protocols.base import protocol_of
 from cschoice.records import Budget, Frugal, Job, Record, State
 from cschoice.registry import load, unknown_name
 from cschoice.store import Progress, ResultStore
@@ -30,20 +31,56 @@ class Selection:
     trials: int | None = None
 
 
-def plan(study: Study, selection: Selection) -> list[Job]:
+def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     """Return the jobs of a selection, as values that contain every number that matters.
 
-    Learners that do not apply to a dataset's kind of choice have no job there.
+    Learners that do not apply to a dataset's kind of choice have no job there. The store is
+    asked for what another experiment found, where the protocol builds on one.
     """
+    protocol = study.protocol(selection.experiment, selection.profile)
+    datasets, learners = _selected(study, selection)
+    jobs = _jobs(study, selection, datasets, learners, protocol.model_dump(mode="json"))
+    problems = [problem for job in jobs if (problem := protocol.problem(job))]
+    problems += _unknown_parameters(study, selection.experiment)
+    if problems:
+        at = f"experiment '{selection.experiment}'"
+        raise ConfigError([f"{at}: {problem}" for problem in dict.fromkeys(problems)])
+    known: dict[str, Job] = {}
+    if protocol.builds_on:
+        before = replace(
+            selection, experiment=protocol.builds_on, datasets=datasets, learners=learners
+        )
+        known = {job.label: job for job in plan(study, before, store)}
+
+    def earlier(job: Job) -> Record | None:
+        return store.record(known[job.label]) if job.label in known else None
+
+    return [protocol.plan(job, earlier) for job in jobs]
+
+
+def _unknown_parameters(study: Study, experiment: str) -> list[str]:
+    """Return what an experiment says to its learners and none of them understands."""
+    said = study.experiment(experiment)
+    if not said.parameters:
+        return []
+    infos = [LEARNERS[study.registered(name)] for name in said.learners]
+    known = {parameter: None for info in infos for parameter in info.parameters}
+    return [unknown_name("parameter", name, known) for name in said.parameters if name not in known]
+
+
+def _jobs(
+    study: Study,
+    selection: Selection,
+    datasets: Sequence[str],
+    learners: Sequence[str],
+    settings: dict[str, Any],
+) -> list[Job]:
+    """Return the jobs as the study describes them; the protocol has the last word."""
     experiment = study.experiment(selection.experiment)
     profile = study.profile(selection.profile)
-    n_trials = profile.trials if selection.trials is None else selection.trials
-    frugal = Frugal(**profile.frugal.model_dump()) if profile.frugal else None
-    budget = Budget(n_trials, profile.inner_splits, profile.held_out, frugal)
-    nothing_to_tune = Budget(0, profile.inner_splits, profile.held_out)
-    datasets, learners = _selected(experiment, selection)
     n_folds = profile.folds if selection.folds is None else selection.folds
     parameters = {name: _dataset_parameters(study, profile, name) for name in datasets}
+    registered = {name: LEARNERS[study.registered(name)] for name in learners}
     return [
         Job(
             profile=selection.profile,
@@ -53,21 +90,32 @@ def plan(study: Study, selection: Selection) -> list[Job]:
             learner=learner,
             fold=fold,
             seed=profile.seed,
-            budget=budget if LEARNERS[learner].learner.search_space else nothing_to_tune,
+            budget=_budget(profile, selection, bool(registered[learner].learner.search_space)),
             dataset_parameters=parameters[dataset],
-            **_learner_settings(study, profile, learner),
+            **_learner_settings(study, experiment, profile, learner),
             threshold_refit=profile.threshold_refit,
             threads=profile.threads,
+            settings=settings,
+            variant_of=study.registered(learner) if learner not in LEARNERS else None,
         )
         for dataset in datasets
         for learner in learners
-        if DATASETS[dataset].kind in LEARNERS[learner].kinds
+        if DATASETS[dataset].kind in registered[learner].kinds
         for fold in range(min(n_folds, parameters[dataset].get("n_folds", n_folds)))
     ]
 
 
-def _selected(experiment: Experiment, selection: Selection) -> tuple[list[str], list[str]]:
+def _budget(profile: Profile, selection: Selection, tunable: bool) -> Budget:
+    if not tunable:
+        return Budget(0, profile.inner_splits, profile.held_out)
+    n_trials = profile.trials if selection.trials is None else selection.trials
+    frugal = Frugal(**profile.frugal.model_dump()) if profile.frugal else None
+    return Budget(n_trials, profile.inner_splits, profile.held_out, frugal)
+
+
+def _selected(study: Study, selection: Selection) -> tuple[list[str], list[str]]:
     """Match globs against the experiment; a name it does not list runs if it exists at all."""
+    experiment = study.experiment(selection.experiment)
 
     def match(noun: str, patterns: Sequence[str], listed: list[str], known: Any) -> list[str]:
         if not patterns:
@@ -83,7 +131,7 @@ def _selected(experiment: Experiment, selection: Selection) -> tuple[list[str], 
 
     return (
         match("dataset", selection.datasets, experiment.datasets, DATASETS),
-        match("learner", selection.learners, experiment.learners, LEARNERS),
+        match("learner", selection.learners, experiment.learners, study.learner_names),
     )
 
 
@@ -98,14 +146,17 @@ def _dataset_parameters(study: Study, profile: Profile, dataset: str) -> dict[st
     return {**info.pinned, **shared, **own}
 
 
-def _learner_settings(study: Study, profile: Profile, learner: str) -> dict[str, Any]:
-    """Return parameters and limits of a learner: its own over the profile's.
+def _learner_settings(
+    study: Study, experiment: Experiment, profile: Profile, learner: str
+) -> dict[str, Any]:
+    """Return parameters and limits of a learner: its own over the experiment's over the profile's.
 
-    The profile speaks to all learners: what concerns one of them is what its row lists.
+    The latter two speak to all learners: what concerns one of them is what its row lists.
     """
     own = study.learners.get(learner)
-    has = LEARNERS[learner].parameters
-    parameters = {name: value for name, value in profile.learners.items() if name in has}
+    has = LEARNERS[study.registered(learner)].parameters
+    shared = profile.learners | experiment.parameters
+    parameters = {name: value for name, value in shared.items() if name in has}
     space = {name: limits for name, limits in profile.space.items() if name in has}
     if own is not None:
         parameters, space = parameters | own.parameters, space | own.space
@@ -124,15 +175,17 @@ def current_jobs(
     trials = {job.budget.n_trials for job in asked} | {None}
     for profile, experiment in {(job.profile, job.experiment) for job in found}:
         if profile in study.profiles and experiment in study.experiments:
-            group = [job for job in found if (job.profile, job.experiment) == (profile, experiment)]
-            learners = {job.learner for job in group} & set(LEARNERS)
+            protocol = study.experiments[experiment].protocol
+            names = (profile, experiment, protocol)
+            group = [job for job in found if (job.profile, job.experiment, job.protocol) == names]
+            learners = {job.learner for job in group} & set(study.learner_names)
             datasets = {job.dataset for job in group} & set(DATASETS)
-            n_folds = 1 + max(job.fold for job in group)
+            n_folds = 1 + max((job.fold for job in group), default=0)
             for n_trials in trials if learners and datasets else ():
                 selection = Selection(
                     experiment, profile, sorted(learners), sorted(datasets), n_folds, n_trials
                 )
-                wanted |= set(plan(study, selection))
+                wanted |= set(plan(study, selection, store))
     current = [job for job in found if job in wanted]
     return current, len(found) - len(current)
 
@@ -179,10 +232,19 @@ def _died(outcome: Outcome) -> Record:
     return Record(outcome.job.key, State.FAILED, outcome.detail)
 
 
+def remarks(jobs: Iterable[Job]) -> dict[str, list[Job]]:
+    """Return what a user should know before these jobs run, and of which of them."""
+    said: dict[str, list[Job]] = {}
+    for job in jobs:
+        if remark := protocol_of(job).remark(job):
+            said.setdefault(remark, []).append(job)
+    return said
+
+
 def check_parameters(jobs: Sequence[Job]) -> None:
     """Refuse parameters and limits that a learner does not have, before anything runs."""
     for learner, job in {job.learner: job for job in jobs}.items():
-        has = LEARNERS[learner].parameters
+        has = LEARNERS[job.registered].parameters
         for name in [*job.learner_parameters, *job.space]:
             if name not in has:
                 raise InvalidParameter(unknown_name(f"parameter of {learner}", name, has))

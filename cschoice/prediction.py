@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from cschoice import frames
-from cschoice.decision import choose
+from cschoice.decision import choose, probabilities
 from cschoice.errors import FileNotUsable, InvalidFile
 from cschoice.files import replacing
 from cschoice.frames.encoding import Encoding, Feature
@@ -102,7 +102,7 @@ class Predictor:
         utilities = self.learner.utilities(tasks)
         columns = table.labels() | {"utility": utilities}
         if self.learner.probabilistic:
-            columns["probability"] = self.learner.probabilities(tasks)
+            columns["probability"] = probabilities(tasks, utilities)
         chosen = choose(tasks, utilities, self.preparation.threshold)
         predicted = pd.DataFrame(columns | {"chosen": chosen.astype(np.int8)})
         return predicted.iloc[table.in_order].reset_index(drop=True)

@@ -17,7 +17,7 @@ from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 
 
 class State(StrEnum):
@@ -80,9 +80,16 @@ class Job:
     space: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # narrows the learner's
     threshold_refit: bool = True
     threads: int = 1  # the number of threads changes the last digits, so it belongs to the job
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the protocol
+    variant_of: str | None = None  # the registered learner, where ``learner`` is a study's own name
 
     def __hash__(self) -> int:
         return hash((self.profile, self.experiment, self.key))
+
+    @property
+    def registered(self) -> str:
+        """Return the name in LEARNERS of the learner it is about."""
+        return self.variant_of or self.learner
 
     @property
     def label(self) -> str:
@@ -93,7 +100,8 @@ class Job:
     def key(self) -> str:
         """Return what identifies the numbers this job gives."""
         content = asdict(self) | {"version": PROTOCOL_VERSION}
-        del content["profile"], content["experiment"]
+        content["learner"] = self.registered  # what a variant is called changes nothing
+        del content["profile"], content["experiment"], content["variant_of"]
         return hashlib.blake2b(to_json(content).encode(), digest_size=16).hexdigest()
 
 
@@ -116,6 +124,16 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """A metric along an axis, such as accuracy over epochs; None where it is not defined."""
+
+    axis: str
+    metric: str
+    x: Sequence[float]
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True)
 class Record:
     """What came out of a job. ``seconds`` and ``environment`` may differ between equal runs."""
 
@@ -129,3 +147,4 @@ class Record:
     n_trials: int = 0
     seconds: float = 0.0  # CPU time of all trials and the final fits
     environment: Mapping[str, str] = field(default_factory=dict)
+    curves: Sequence[Curve] = field(default_factory=list)

@@ -3,6 +3,7 @@
 runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
   job.json      written first: the resolved job
   trials.jsonl  append-only, flushed to disk; a torn last line is dropped
+  checkpoint.safetensors  where a long training stands, while it is not finished
   record.json   written last, by rename: its presence means finished
   model/        the refitted learner
   claim-0.json  who works on it now; see ``claims``
@@ -25,6 +26,7 @@ from cschoice.files import read_shared, replacing
 from cschoice.records import Job, Record, State, Trial, from_json, to_json
 
 STORE_VERSION = 1
+CHECKPOINT = "checkpoint.safetensors"
 
 
 class Progress(StrEnum):
@@ -78,7 +80,7 @@ class ResultStore:
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
         if before is None or before.key != job.key:
-            for name in ("record.json", "trials.jsonl", "predictions.parquet"):
+            for name in ("record.json", "trials.jsonl", "predictions.parquet", CHECKPOINT):
                 (folder / name).unlink(missing_ok=True)
             shutil.rmtree(folder / "model", ignore_errors=True)
         if before != job:
@@ -97,6 +99,8 @@ class ResultStore:
     def finish(self, job: Job, record: Record) -> None:
         """Write the record: from now on the job is finished."""
         _write(self.folder(job) / "record.json", to_json(asdict(record)))
+        if record.state is State.DONE:
+            (self.folder(job) / CHECKPOINT).unlink(missing_ok=True)
 
     def trials(self, job: Job) -> list[Trial]:
         """Return the trials of exactly this job, in order; a torn last line does not count.

@@ -1,12 +1,12 @@
 """Run folders to Parquet tables: what reports read, and nothing else.
 
 ``folds``: one row per job; ``metrics``: one row per job and metric; ``trials``: one row per
-trial. The same records give the same bytes.
+trial; ``curves``: one row per point of a curve. The same records give the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,13 @@ SCHEMAS = {
         ("seconds", "double"),
         ("error", "string"),
     ],
+    "curves": [
+        *_JOB,
+        ("axis", "string"),
+        ("metric", "string"),
+        ("x", "double"),
+        ("value", "double"),
+    ],
 }
 
 
@@ -73,6 +80,7 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
         rows["metrics"] += [
             names | {"metric": name, "value": value} for name, value in record.metrics.items()
         ]
+        rows["curves"] += [names | row for row in _curve_rows(record)]
         try:
             rows["trials"] += [names | _trial_row(trial) for trial in store.trials(job)]
         except InvalidFile as error:
@@ -93,7 +101,9 @@ def read(results: Path, name: str) -> pd.DataFrame:
     try:
         table = pq.read_table(path)
     except FileNotFoundError:
-        raise FileNotUsable(f"{path} is not there: run 'cschoice run' first") from None
+        raise FileNotUsable(
+            f"{path} is not there: run 'cschoice run' first, or 'cschoice collect' for old results"
+        ) from None
     except (pa.ArrowInvalid, OSError) as error:
         raise InvalidFile(f"{path} cannot be read ({error}): run 'cschoice collect'") from error
     version = (table.schema.metadata or {}).get(b"cschoice", b"0")
@@ -129,6 +139,12 @@ def _trial_row(trial: Trial) -> dict[str, Any]:
         "seconds": trial.seconds,
         "error": trial.error,
     }
+
+
+def _curve_rows(record: Record) -> Iterator[dict[str, Any]]:
+    for curve in record.curves:
+        for x, value in zip(curve.x, curve.values, strict=True):
+            yield {"axis": curve.axis, "metric": curve.metric, "x": x, "value": value}
 
 
 def _write(path: Path, name: str, rows: list[dict[str, Any]]) -> None:

@@ -1,9 +1,9 @@
-"""The one training loop of all networks, and prediction in pieces."""
+"""The one training loop of all networks, epoch by epoch, and prediction in pieces."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cschoice.errors import TrainingDiverged
+from cschoice.errors import InvalidFile, TrainingDiverged
 from cschoice.nets import MaskedBatchNorm, floats_at_once, halve_floats_at_once
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks
@@ -54,75 +54,96 @@ class TrainingPlan:
         return 0.5 + 0.5 * math.cos(math.pi * (progress - self.warm_up) / (1 - self.warm_up))
 
 
-def train(
-    network: nn.Module,
-    tasks: ChoiceTasks,
-    loss: TaskLoss,
-    plan: TrainingPlan,
-    *,
-    seed: int,
-    on_epoch: OnEpoch | None = None,
-    fresh: Callable[[int], ChoiceTasks] | None = None,
-) -> TrainingLog:
-    """Train the network in place, on the device it is on; return one row per epoch.
+class Trainer:
+    """A network in training, in place, on the device it is on.
 
-    ``fresh`` gives other tasks for every epoch but the first: a stream without end.
+    What is random follows from the seed and the number of the epoch, so that weights, optimizer
+    and that number are all it takes to continue as if nothing had happened.
     """
-    rng = np.random.default_rng(seed)
+
+    def __init__(self, network: nn.Module, loss: TaskLoss, plan: TrainingPlan, *, seed: int):
+        self.network, self.loss, self.plan, self.seed = network, loss, plan, seed
+        self.n_epochs = 0
+        self._optimizer = _optimizer(network, plan)
+
+    def epoch(self, data: TaskTensors, learned: TaskNumbers | None = None) -> dict[str, float]:
+        """Learn from each task once, in a new order; return a row of the log."""
+        rng = np.random.default_rng([self.seed, self.n_epochs])
+        order = rng.permutation(np.arange(len(data.sizes)) if learned is None else learned)
+        with fast_products(data.device):
+            row = {"epoch": self.n_epochs + 1.0, "loss": self._steps(data, order)}
+        _check_finite(row)
+        self.n_epochs += 1
+        return row
+
+    def _steps(self, data: TaskTensors, order: TaskNumbers) -> float:
+        """Take one step per batch; return the mean loss per task.
+
+        Batches are cut into pieces that fit the cache; their gradients add up to that of the
+        batch, so the piece changes time and memory and nothing else. The loss stays on the
+        device until the end of the epoch: nothing waits for it.
+        """
+        plan = self.plan
+        self.network.train()
+        total = torch.zeros((), device=data.device)
+        for start in range(0, len(order), plan.batch_size):
+            numbers = order[start : start + plan.batch_size]
+            for group in self._optimizer.param_groups:
+                factor = plan.learning_rate_factor(self.n_epochs + start / len(order))
+                group["lr"] = plan.learning_rate * factor
+            total += _gradients(self.network, data, numbers, self.loss)
+            if plan.clip:
+                nn.utils.clip_grad_norm_(self.network.parameters(), plan.clip)
+            self._optimizer.step()
+        return float(total) / len(order)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return weights and optimizer as named arrays, for ``restore``."""
+        named = {f"network.{name}": value for name, value in self.network.state_dict().items()}
+        for number, values in self._optimizer.state_dict()["state"].items():
+            named |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
+        return {name: value.cpu().numpy() for name, value in named.items()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]], n_epochs: int) -> None:
+        """Continue from the state after that many epochs."""
+        weights: dict[str, Tensor] = {}
+        moments: dict[int, dict[str, Tensor]] = {}
+        try:
+            for path, array in state.items():
+                part, _, name = path.partition(".")
+                if part == "optimizer":
+                    number, _, name = name.partition(".")
+                    moments.setdefault(int(number), {})[name] = torch.from_numpy(array)
+                else:
+                    weights[name] = torch.from_numpy(array)
+            self.network.load_state_dict(weights)
+            groups = self._optimizer.state_dict()["param_groups"]
+            self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise InvalidFile(f"this is not the state of such a network: {error}") from error
+        self.n_epochs = n_epochs
+
+
+def train(trainer: Trainer, tasks: ChoiceTasks, *, on_epoch: OnEpoch | None = None) -> TrainingLog:
+    """Train for the planned epochs, or until held-out tasks say to stop; return the log."""
+    network, plan = trainer.network, trainer.plan
     data = TaskTensors(tasks, network)
-    learned, held_out = _hold_out(tasks, plan, seed)
-    watched = data
-    optimizer = _optimizer(network, plan)
+    learned, held_out = _hold_out(tasks, plan, trainer.seed)
     best = _BestWeights(plan.patience)
     log: TrainingLog = []
-    with fast_products(data.device):
-        for epoch in range(plan.epochs):
-            if fresh is not None and epoch > 0:
-                data = TaskTensors(fresh(epoch), network)
-                learned = np.arange(len(data.sizes))
-            order = rng.permutation(learned)
-            row = {"epoch": float(epoch + 1)}
-            row["loss"] = _epoch(network, data, order, loss, optimizer, plan, epoch)
-            if len(held_out):
-                row["validation_loss"] = mean_loss(network, watched, held_out, loss)
+    while trainer.n_epochs < plan.epochs:
+        row = trainer.epoch(data, learned)
+        if len(held_out):
+            row["validation_loss"] = mean_loss(network, data, held_out, trainer.loss)
             _check_finite(row)
-            log.append(row)
-            if on_epoch is not None:
-                on_epoch(row)
-            if len(held_out) and best.stop(network, row["validation_loss"]):
-                break
+        log.append(row)
+        if on_epoch is not None:
+            on_epoch(row)
+        if len(held_out) and best.stop(network, row["validation_loss"]):
+            break
     best.restore(network)
     network.eval()
     return log
-
-
-def _epoch(
-    network: Any,
-    data: TaskTensors,
-    order: TaskNumbers,
-    loss: TaskLoss,
-    optimizer: torch.optim.Optimizer,
-    plan: TrainingPlan,
-    epoch: int,
-) -> float:
-    """Take one step per batch; return the mean loss per task.
-
-    Batches are cut into pieces that fit the cache; their gradients add up to that of the batch,
-    so the piece changes time and memory and nothing else. The loss stays on the device until
-    the end of the epoch: nothing waits for it.
-    """
-    network.train()
-    total = torch.zeros((), device=data.device)
-    for start in range(0, len(order), plan.batch_size):
-        numbers = order[start : start + plan.batch_size]
-        for group in optimizer.param_groups:
-            factor = plan.learning_rate_factor(epoch + start / len(order))
-            group["lr"] = plan.learning_rate * factor
-        total += _gradients(network, data, numbers, loss)
-        if plan.clip:
-            nn.utils.clip_grad_norm_(network.parameters(), plan.clip)
-        optimizer.step()
-    return float(total) / len(order)
 
 
 def _gradients(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskLoss) -> Tensor:
@@ -166,9 +187,10 @@ def mean_loss(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskL
     """Return the mean loss per task, without learning from it."""
     network.eval()
     total = torch.zeros((), device=data.device)
-    for piece in data.pieces(numbers, network, floats_at_once(data.device)):
-        batch = data.batch(piece)
-        total += loss(network(batch.x, batch.mask), batch.chosen, batch.mask).sum()
+    with fast_products(data.device):
+        for piece in data.pieces(numbers, network, floats_at_once(data.device)):
+            batch = data.batch(piece)
+            total += loss(network(batch.x, batch.mask), batch.chosen, batch.mask).sum()
     return float(total) / len(numbers)
 
 

@@ -23,10 +23,9 @@ from typing import Any
 from cschoice.claims import ClaimLost, claim
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
 from cschoice.files import explained
-from cschoice.protocols import PROTOCOLS
+from cschoice.protocols.base import protocol_of
 from cschoice.protocols.context import Context, environment
 from cschoice.records import Job, Record, State, from_json, to_json
-from cschoice.registry import load
 from cschoice.store import ResultStore
 
 EXIT_BUSY = 75  # someone else works on this job, or has done it
@@ -68,8 +67,7 @@ def work(context: Context, owner: str = "") -> Record | None:
             return None
         store.begin(job)
         try:
-            run: Callable[[Context], Record] = load(PROTOCOLS[job.protocol])
-            record = run(replace(context, holds=mine.held))
+            record = protocol_of(job).run(replace(context, holds=mine.held))
         except ClaimLost:
             return None
         except DataUnavailable as error:

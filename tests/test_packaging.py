@@ -38,7 +38,12 @@ def test_the_wheel_holds_every_module_and_runs(tmp_path):
     offline = ["--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*pip, "wheel", *offline, "-w", str(tmp_path), str(source)], check=True)
     (wheel,) = tmp_path.glob("*.whl")
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for pattern in ("report/data/*.csv", "report/page/page.*", "experiments.yaml", "py.typed"):
+        beside = {str(path.relative_to(ROOT)) for path in (ROOT / "cschoice").glob(pattern)}
+        assert beside
+        assert beside <= names
+    packed = {name for name in names if name.endswith(".py")}
     expected = {str(path.relative_to(ROOT)) for path in (ROOT / "cschoice").rglob("*.py")}
     expected |= {f"cschoice_cli/{path.name}" for path in (ROOT / "cli").glob("*.py")}
     assert packed == expected

@@ -51,6 +51,11 @@ def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Coun
     return DatasetInfo(label, kind, n_train, n_test, 46, n_objects, source, {"year": year}, raw)
 
 
+def _mnist(rule: str, kind: Kind) -> DatasetInfo:
+    source = f"cschoice.datasets.mnist:{rule}{kind.capitalize()}"
+    return DatasetInfo(f"MNIST-{rule}", kind, 10_000, 100_000, 128, 10, source, raw="mnist")
+
+
 def _imported() -> dict[str, DatasetInfo]:
     """Return the rows of the datasets that were imported here."""
     return {
@@ -76,8 +81,8 @@ DATASETS: Registry[DatasetInfo] = Registry(
     {
         "medoid": _synthetic("Medoid", _SINGLETON, 5, 10, "medoid:Medoid"),
         "hypervolume": _synthetic("Hypervolume", _SINGLETON, 2, 10, "hypervolume:Hypervolume"),
-        "mnist-mode-singleton": DatasetInfo("MNIST-Mode", _SINGLETON, 10_000, 100_000, 128, 10),
-        "mnist-unique-singleton": DatasetInfo("MNIST-Unique", _SINGLETON, 10_000, 100_000, 128, 10),
+        "mnist-mode-singleton": _mnist("Mode", _SINGLETON),
+        "mnist-unique-singleton": _mnist("Unique", _SINGLETON),
         "tag-genome-dissimilar": DatasetInfo(
             "Tag Genome Dissimilar Movie", _SINGLETON, 10_000, 100_000, 1_128, 10
         ),
@@ -95,8 +100,8 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "unique-onehot": _synthetic("Unique (one-hot)", _SINGLETON, 10, 10, "unique:UniqueOneHot"),
         "pareto2d": _synthetic("Pareto-front-2D", _SUBSET, 2, 30, "pareto:Pareto"),
         "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),
-        "mnist-mode-subset": DatasetInfo("MNIST-Mode", _SUBSET, 10_000, 100_000, 128, 10),
-        "mnist-unique-subset": DatasetInfo("MNIST-Unique", _SUBSET, 10_000, 100_000, 128, 10),
+        "mnist-mode-subset": _mnist("Mode", _SUBSET),
+        "mnist-unique-subset": _mnist("Unique", _SUBSET),
         "letor-mq2007": _letor(2007, _SUBSET, (1_160, 1_172), (283, 295), n_objects=(6, 147)),
         "letor-mq2008": _letor(2008, _SUBSET, (442, 459), (105, 122), n_objects=(5, 121)),
         "expedia-subset": DatasetInfo("Expedia", _SUBSET, 79_855, 319_489, 17, (5, 38)),

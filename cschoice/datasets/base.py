@@ -24,7 +24,7 @@ Chosen = NDArray[np.bool_]  # (objects, tasks)
 
 # Numbers drawn at once: what is made of them stays in the processor's second-level cache.
 _DRAWN_AT_ONCE = 300_000
-_LARGEST = 2**40  # numbers in one sample, beyond any memory
+LARGEST = 2**40  # numbers in one sample, beyond any memory
 # Round numbers, so that the usual numbers of tasks are whole chunks; and multiples of ten,
 # because some rules use one random thing for ten tasks in a row.
 _CHUNKS = (2_000, 1_000, 500, 200, 100, 50, 20, 10)
@@ -54,11 +54,7 @@ class Synthetic(ABC):
     standardize: ClassVar[bool] = False  # features are on the scale the paper used
 
     def __post_init__(self) -> None:
-        for name in ("n_train", "n_test", "n_objects", "n_features"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-                raise InvalidParameter(f"{name} must be an integer of at least 1, got {value!r}")
-            object.__setattr__(self, name, operator.index(value))
+        check_counts(self, "n_train", "n_test", "n_objects", "n_features")
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Draw the train and test tasks of a fold; more of them begin with the same ones."""
@@ -74,10 +70,7 @@ class Synthetic(ABC):
             return self._sample(n_tasks, np.random.PCG64(seed))
         except (MemoryError, OverflowError) as error:
             n_bytes = 4 * n_tasks * self.n_objects * self.n_features
-            raise InvalidParameter(
-                f"{n_tasks:,} tasks of {self.n_objects:,} objects with {self.n_features:,} "
-                f"features do not fit in memory ({n_bytes / 1e9:,.0f} GB): use smaller numbers"
-            ) from error
+            raise does_not_fit(n_tasks, self.n_objects, n_bytes) from error
 
     @abstractmethod
     def _sample(self, n_tasks: int, bits: BitGenerator) -> ChoiceTasks:
@@ -100,7 +93,7 @@ class SyntheticPoints(Synthetic):
     """Tasks whose objects are points of their own."""
 
     def _sample(self, n_tasks: int, bits: BitGenerator) -> ChoiceTasks:
-        if n_tasks * self.n_objects * self.n_features > _LARGEST:
+        if n_tasks * self.n_objects * self.n_features > LARGEST:
             raise MemoryError
         shape = (n_tasks, self.n_objects, self.n_features)
         x, chosen = np.empty(shape, dtype=np.float32), np.empty(shape[:2], dtype=bool)
@@ -122,6 +115,23 @@ class SyntheticPoints(Synthetic):
     @abstractmethod
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
         """Fill ``points`` with the objects of new tasks and return what is chosen from them."""
+
+
+def does_not_fit(n_tasks: int, n_objects: int, n_bytes: int) -> InvalidParameter:
+    """Return the error for more tasks than there is memory for."""
+    return InvalidParameter(
+        f"{n_tasks:,} tasks of {n_objects:,} objects do not fit in memory "
+        f"({n_bytes / 1e9:,.0f} GB): use smaller numbers"
+    )
+
+
+def check_counts(source: object, *names: str) -> None:
+    """Refuse fields that are no integers of at least 1; NumPy's integers become Python's."""
+    for name in names:
+        value = getattr(source, name)
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+            raise InvalidParameter(f"{name} must be an integer of at least 1, got {value!r}")
+        object.__setattr__(source, name, operator.index(value))
 
 
 def check_option(name: str, value: Any, allowed: Sequence[Any]) -> None:

@@ -56,9 +56,42 @@ def _letor(name: str) -> RawData:
     )
 
 
+def _mnist() -> RawData:
+    server = "https://ossci-datasets.s3.amazonaws.com/mnist"
+    sha256 = {
+        "train-images-idx3-ubyte": (
+            "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
+        ),
+        "train-labels-idx1-ubyte": (
+            "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"
+        ),
+        "t10k-images-idx3-ubyte": (
+            "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
+        ),
+        "t10k-labels-idx1-ubyte": (
+            "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
+        ),
+    }
+    keys = ("train-images", "train-labels", "test-images", "test-labels")
+    files = {
+        # As in the original archives, or with the dot that some tools make of the hyphen.
+        key: Wanted((name, name.replace("-idx", ".idx")), never=("fashionmnist", "kmnist"))
+        for key, name in zip(keys, sha256, strict=True)
+    }
+    return RawData(
+        title="MNIST",
+        layouts=(files,),
+        home="https://yann.lecun.com/exdb/mnist/",
+        terms="LeCun, Cortes and Burges; freely redistributed, cite LeCun et al. 1998",
+        steps="put the four idx files, plain or as .gz, into DATA/mnist",
+        downloads=tuple(Download(f"{server}/{name}.gz", sha256[name]) for name in sha256),
+    )
+
+
 RAW_DATA: Registry[RawData] = Registry(
     "raw data",
     {
+        "mnist": _mnist(),
         "letor-mq2007": _letor("MQ2007"),
         "letor-mq2008": _letor("MQ2008"),
         "letor-mq2007-list": _letor("MQ2007-list"),

@@ -85,11 +85,15 @@ class Wanted:
 
     names: tuple[str, ...]  # in order of preference, for example "S1.txt", "Fold2/test.txt"
     folder: str = ""  # how the name of a folder above it ends, in letters and digits alone
+    never: tuple[str, ...] = ()  # the same of folders with other data under the same names
 
     def rank(self, path: str) -> int | None:
         """Return which of the names a path (slashes, no compression suffix) has, if any."""
         *folders, _ = path.split("/")
-        if self.folder and not any(_bare(name).endswith(self.folder) for name in folders):
+        bare = [_bare(name) for name in folders]
+        if not any(name.endswith(self.folder) for name in bare or [""]):
+            return None
+        if any(name.endswith(self.never) for name in bare):
             return None
         for rank, name in enumerate(self.names):
             if f"/{path}".lower().endswith(f"/{name}".lower()):
@@ -119,16 +123,19 @@ def find(
 def listing(folder: Path) -> list[tuple[str, RawFile]]:
     """Return all files below a folder, archives opened, with their paths as they are matched.
 
+    The folder's own name counts: it may be that of the one dataset it holds.
+
     >>> listing(Path("no such folder"))
     []
     """
     found = []
+    own_name = Path(folder.resolve().name)
     for base, folders, names in os.walk(folder):
         depth = len(Path(base).relative_to(folder).parts)
         folders[:] = sorted(n for n in folders if not n.startswith(".") and depth < _DEEPEST)
         for name in sorted(names):
             path = Path(base) / name
-            inside = path.relative_to(folder).as_posix()
+            inside = (own_name / path.relative_to(folder)).as_posix()
             if path.suffix == ".zip":
                 found += [
                     (f"{inside.removesuffix('.zip')}/{member}", RawFile(path, member))

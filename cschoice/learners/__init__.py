@@ -37,6 +37,7 @@ LEARNERS: Registry[LearnerInfo] = Registry(
     "learner",
     {
         "feta": LearnerInfo("FETA-Net", "feta:Feta"),
+        "feta3": LearnerInfo("FETA-Net (3rd order)", "feta:Feta3"),
         "fate": LearnerInfo("FATE-Net", "fate:Fate"),
         "feta-linear": LearnerInfo("FETA-Linear", "feta:FetaLinear"),
         "fate-linear": LearnerInfo("FATE-Linear", "fate:FateLinear"),

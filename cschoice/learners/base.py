@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from cschoice.decision import probabilities
 from cschoice.errors import InvalidTasks, NotFitted
 from cschoice.space import Dimension
 from cschoice.tasks import ChoiceTasks, Kind
@@ -44,12 +45,16 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
         """Learn from the tasks; the same seed gives the same learner."""
+        self._accept(tasks)
+        self._fit(tasks, seed, device)
+        return self
+
+    def _accept(self, tasks: ChoiceTasks) -> None:
+        """Take note of what the tasks are like; refuse those this learner is not for."""
         if tasks.kind not in self.kinds:
             allowed = " and ".join(sorted(self.kinds))
             raise InvalidTasks([f"{self.name} learns {allowed} choice, the tasks are {tasks.kind}"])
         self.kind_, self.n_features_in_ = tasks.kind, tasks.n_features
-        self._fit(tasks, seed, device)
-        return self
 
     def utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         """Return one utility per entry, in the order of the entries."""
@@ -66,18 +71,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return False
 
     def probabilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        """Return the probability of each entry to be chosen, where utilities mean that.
-
-        Singleton choice: the softmax over the task (eq. mnl); learners with another model give
-        log-probabilities as utilities, which the softmax leaves alone. Subset choice: each
-        object by itself (eq. likebin).
-        """
-        utilities = self.utilities(tasks).astype(np.float64)
-        if tasks.kind is Kind.SUBSET:
-            return np.exp(-np.logaddexp(0, -utilities))
-        weights = np.exp(utilities - tasks.spread(tasks.reduce(np.maximum, utilities)))
-        share: NDArray[np.float64] = weights / tasks.spread(tasks.reduce(np.add, weights))
-        return share
+        """Return the probability of each entry to be chosen, where utilities mean that."""
+        return probabilities(tasks, self.utilities(tasks))
 
     @abstractmethod
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None: ...

@@ -7,19 +7,24 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from cschoice.errors import InvalidParameter
 from cschoice.learners.networks import TorchLearner, linear_space, training_space
-from cschoice.nets import MLP, Layers, Mask, PairEncoder, linear, mean_over_others
+from cschoice.nets import MLP, Layers, Mask, linear
+from cschoice.pairnet import PairEncoder, mean_over_others
 from cschoice.space import Integer
 
 
 class FetaNet(nn.Module):
-    """U(x, Q) = U0(x) + mean of U1(x, y) over the other objects y (eq. fetapair)."""
+    """U(x, Q) = U0(x) + mean of U1(x, y) over the other objects y (eq. fetapair).
 
-    def __init__(self, n_features: int, inherent: Layers, pairs: Layers) -> None:
+    From the third ``order`` on, plus the mean of U2(x, {y, z}) over pairs of others (eq. agg), …
+    """
+
+    def __init__(self, n_features: int, inherent: Layers, pairs: Layers, order: int = 2) -> None:
         super().__init__()
         self.inherent = MLP(n_features, 1, inherent)
-        self.pairs = PairEncoder(n_features, pairs)
-        self.last = linear(self.pairs.n_units, 1, 1.0, bias=False)  # U0 has a bias
+        self.pairs = PairEncoder(n_features, pairs, order)
+        self.last = linear(self.pairs.n_outputs, 1, 1.0, bias=False)  # U0 has a bias
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -38,7 +43,8 @@ class Feta(TorchLearner):
 
     ``n_units`` are those of a hidden layer of U1, half of them for each order of a pair. U0 has
     as many layers and as many units, unless ``n_inherent_units`` says otherwise: 2 layers of 56
-    and 19 units make the network of 2,849 parameters in the infinite data experiment.
+    and 19 units make the network of 2,849 parameters in the infinite data experiment. ``order``
+    is the paper's K + 1: 2 for pairs, as in all of its experiments.
     """
 
     name = "feta"
@@ -54,10 +60,24 @@ class Feta(TorchLearner):
     n_layers: int = 3
     n_units: int = 64
     n_inherent_units: int | None = None
+    order: int = 2
 
     def _build(self, n_features: int) -> nn.Module:
+        if self.order < 2:
+            raise InvalidParameter(f"order must be 2 (pairs) or larger, got {self.order!r}")
         inherent = self._layers(self.n_inherent_units or self.n_units, self.n_layers)
-        return FetaNet(n_features, inherent, self._layers(self.n_units, self.n_layers))
+        pairs = self._layers(self.n_units, self.n_layers)
+        return FetaNet(n_features, inherent, pairs, self.order)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Feta3(Feta):
+    """FETA-Net with sub-contexts of up to two objects: how y and z together change x."""
+
+    name = "feta3"
+
+    order: int = 3
+    epochs: int = 60
 
 
 class FetaLinearNet(nn.Module):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cschoice import training
+from cschoice.activations import ACTIVATIONS
 from cschoice.errors import InvalidFile, InvalidParameter
 from cschoice.learners.base import Arrays, Learner
 from cschoice.losses import loss_for
 from cschoice.nets import Layers, Normalization
-from cschoice.pairs import ACTIVATIONS
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tensors import device_named
@@ -123,31 +123,24 @@ class TorchLearner(Learner):
     def _build(self, n_features: int) -> nn.Module:
         """Return the network, (tasks, objects, features) and mask -> (tasks, objects)."""
 
-    def fit_stream(
-        self, draw: Callable[[int], ChoiceTasks], *, seed: int = 0, device: str = "cpu"
-    ) -> Self:
-        """Learn from other tasks in each epoch, ``draw(epoch)`` (the infinite data experiment)."""
-        first = draw(0)
-        self.kind_, self.n_features_in_ = first.kind, first.n_features
-        self._fit(first, seed, device, draw)
-        return self
+    def trainer(
+        self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu"
+    ) -> training.Trainer:
+        """Return what trains a new network, on the scale of these tasks, one epoch at a time.
 
-    def _fit(
-        self,
-        tasks: ChoiceTasks,
-        seed: int,
-        device: str,
-        fresh: Callable[[int], ChoiceTasks] | None = None,
-    ) -> None:
+        For streams, where every epoch has other tasks; the learner can be used after each.
+        """
+        self._accept(tasks)
         loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
         where = device_named(device)
         self.network_ = self._new_network(seed)
         self.network_.adapt(tasks)
         self.network_.to(where)
-        plan, on_epoch = self._plan(), self.on_epoch
-        self.log_ = training.train(
-            self.network_, tasks, loss, plan, seed=seed, on_epoch=on_epoch, fresh=fresh
-        )
+        return training.Trainer(self.network_, loss, self._plan(), seed=seed)
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
+        trainer = self.trainer(tasks, seed=seed, device=device)
+        self.log_ = training.train(trainer, tasks, on_epoch=self.on_epoch)
 
     def _new_network(self, seed: int) -> Scaled:
         with torch.random.fork_rng(devices=[]):  # nobody else's random numbers change

@@ -4,4 +4,12 @@ from __future__ import annotations
 
 from cschoice.registry import Registry
 
-PROTOCOLS: Registry[str] = Registry("protocol", {"nested": "cschoice.protocols.nested:run"})
+# Each is a ``base.Protocol``.
+PROTOCOLS: Registry[str] = Registry(
+    "protocol",
+    {
+        "nested": "cschoice.protocols.nested:Nested",
+        "generalization": "cschoice.protocols.generalization:Generalization",
+        "stream": "cschoice.protocols.stream:Stream",
+    },
+)

@@ -10,77 +10,101 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.datasets import make_dataset
-from cschoice.decision import choose, tune_threshold
+from cschoice.datasets import DATASETS, make_dataset
+from cschoice.decision import choose, probabilities, tune_threshold
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
-from cschoice.learners import make_learner
 from cschoice.learners.base import Learner
 from cschoice.metrics import METRICS, metric
 from cschoice.prediction import Preparation, save
+from cschoice.protocols.base import Protocol
 from cschoice.protocols.context import Context, environment
-from cschoice.records import Frugal, Record, Rung, State, Trial, TrialState
+from cschoice.protocols.fitting import Params, fit, new_learner, search_space, seed_of
+from cschoice.records import Frugal, Job, Record, Rung, State, Trial, TrialState
 from cschoice.scaling import Scaling
-from cschoice.seeding import seed_for
 from cschoice.space import Dimension
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.tuning import best_trial, narrowed, next_trial
+from cschoice.tuning import best_trial, next_trial
 
-Params = Mapping[str, Any]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def run(context: Context) -> Record:
-    """Do the job; earlier trials in the journal are taken as they are."""
-    job = context.job
-    source = make_dataset(job.dataset, **job.dataset_parameters)
-    train, test = source.fold(job.fold, job.seed)
-    scaling = Scaling.learn(train.table, train.items) if source.standardize else None
-    if scaling is not None:
-        train, test = train.scaled(scaling), test.scaled(scaling)
-    fits = _Fits(context, train)
-    trials = _tune(context, fits)
-    started = time.process_time()
-    best = best_trial(trials)
-    if trials and best is None:
-        reasons = {trial.error for trial in trials if trial.error}
-        raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
-    params = dict(best.params) if best else {}
-    final = fits.final(params)
-    utilities = final.learner.utilities(test)
-    context.tell({"event": "test"})
-    encoding = getattr(source, "encoding", None)  # what was imported knows its table
-    preparation = Preparation(final.threshold, scaling, encoding)
-    save(context.folder / "model", final.learner, preparation)
-    if context.keep_predictions:
-        _write_predictions(context, test, utilities)
-    return Record(
-        key=job.key,
-        state=State.DONE,
-        kind=str(train.kind),
-        params=params,
-        threshold=final.threshold,
-        metrics=evaluate(test, utilities, final.threshold),
-        n_trials=len(trials),
-        seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
-        environment=environment(context.device),
-    )
+class Nested(Protocol):
+    """Nested cross-validation; how much is tried is the job's budget."""
+
+    tunes: ClassVar[bool] = True
+
+    def work(self, job: Job, learner: Learner, n_train: int) -> float:
+        """Count the fits of a job, each as a share of a full one."""
+        budget, frugal = job.budget, job.budget.frugal
+        n_trials = budget.n_trials if search_space(job) else 0
+        n_full: float = n_trials
+        if frugal is not None:
+            n_full *= frugal.task_share * frugal.epoch_share
+            n_full += min(frugal.n_promoted, n_trials)
+        final = 2 if DATASETS[job.dataset].kind is Kind.SUBSET and job.threshold_refit else 1
+        epochs: int = getattr(learner, "epochs", 1)
+        return (budget.n_splits * n_full + final) * n_train * epochs
+
+    def run(self, context: Context) -> Record:
+        """Do the job; earlier trials in the journal are taken as they are."""
+        job = context.job
+        source = make_dataset(job.dataset, **job.dataset_parameters)
+        train, test = source.fold(job.fold, job.seed)
+        scaling = Scaling.learn(train.table, train.items) if source.standardize else None
+        if scaling is not None:
+            train, test = train.scaled(scaling), test.scaled(scaling)
+        fits = _Fits(context, train)
+        trials = _tune(context, fits)
+        started = time.process_time()
+        best = best_trial(trials)
+        if trials and best is None:
+            reasons = {trial.error for trial in trials if trial.error}
+            raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
+        params = dict(best.params) if best else {}
+        final = fits.final(params)
+        utilities = final.learner.utilities(test)
+        context.tell({"event": "test"})
+        encoding = getattr(source, "encoding", None)  # what was imported knows its table
+        preparation = Preparation(final.threshold, scaling, encoding)
+        save(context.folder / "model", final.learner, preparation)
+        if context.keep_predictions:
+            _write_predictions(context, test, utilities)
+        return Record(
+            key=job.key,
+            state=State.DONE,
+            kind=str(train.kind),
+            params=params,
+            threshold=final.threshold,
+            metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),
+            n_trials=len(trials),
+            seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
+            environment=environment(context.device),
+        )
 
 
 def evaluate(
-    tasks: ChoiceTasks, utilities: NDArray[np.float32], threshold: float | None
+    tasks: ChoiceTasks,
+    utilities: NDArray[np.float32],
+    threshold: float | None,
+    probabilistic: bool,
 ) -> dict[str, float | None]:
     """Return every metric that applies; None where it is not defined on these tasks."""
-    choices = choose(tasks, utilities, threshold)
+    known: dict[str, NDArray[Any]] = {
+        "utilities": utilities,
+        "choices": choose(tasks, utilities, threshold),
+    }
+    if probabilistic:
+        known["probabilities"] = probabilities(tasks, utilities)
     values = {
-        name: row(tasks, utilities if row.needs == "utilities" else choices)
+        name: row(tasks, known[row.needs])
         for name, row in METRICS.items()
-        if tasks.kind in row.kinds
+        if tasks.kind in row.kinds and row.needs in known
     }
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
@@ -89,9 +113,8 @@ def _tune(context: Context, fits: _Fits) -> list[Trial]:
     """Try hyperparameters until the budget is spent; return all trials."""
     job = context.job
     trials = context.trials()
-    learner = make_learner(job.learner, **job.learner_parameters)
-    space, _ = narrowed(learner.tunable(), job.space)
-    seed = seed_for(job.seed, "tuning", dataset=job.dataset, learner=job.learner, fold=job.fold)
+    learner, space = new_learner(job), search_space(job)
+    seed = seed_of(job, "tuning", learner=learner.name)
     defaults = learner.get_params(deep=False)
     while proposal := next_trial(
         space, _inside(defaults, space), trials, job.budget, seed=seed, costly=learner.costly
@@ -132,7 +155,7 @@ class _Fits:
         self.context, self.job, self.train = context, context.job, train
         budget = self.job.budget
         self.splits: Sequence[Split] = stratified_shuffle_splits(
-            train, budget.n_splits, budget.held_out, self._seed("inner")
+            train, budget.n_splits, budget.held_out, seed_of(self.job, "inner")
         )
 
     def trial(self, number: int, params: Params, rung: Rung, best: Trial | None) -> Trial:
@@ -143,7 +166,7 @@ class _Fits:
         frugal = self.job.budget.frugal
         try:
             for index, (inner, held_out) in enumerate(self.splits):
-                learner = self._new(params)
+                learner = new_learner(self.job, params)
                 if rung is Rung.SCREEN and frugal is not None:
                     inner = self._screened(learner, inner, frugal)
                 self._fit(learner, inner, f"trial-{number}-{index}", split=index)
@@ -162,33 +185,21 @@ class _Fits:
         """Tune the threshold on held-out tasks if there is one, and refit on everything."""
         everything = np.arange(len(self.train))
         if self.train.kind is Kind.SINGLETON:
-            return _Final(self._fit(self._new(params), everything, "final"), None)
+            return _Final(self._fit(new_learner(self.job, params), everything, "final"), None)
         ((inner, held_out),) = stratified_shuffle_splits(
-            self.train, 1, self.job.budget.held_out, self._seed("threshold")
+            self.train, 1, self.job.budget.held_out, seed_of(self.job, "threshold")
         )
-        learner = self._fit(self._new(params), inner, "threshold")
+        learner = self._fit(new_learner(self.job, params), inner, "threshold")
         kept = self.train[held_out]
         threshold = tune_threshold(kept, learner.utilities(kept))
         if self.job.threshold_refit:
-            learner = self._fit(self._new(params), everything, "final")
+            learner = self._fit(new_learner(self.job, params), everything, "final")
         return _Final(learner, threshold)
-
-    def _new(self, params: Params) -> Learner:
-        given = self.job.learner_parameters
-        learner: Learner = make_learner(self.job.learner, **given)
-        _, fixed = narrowed(learner.tunable(), self.job.space)
-        learner.set_params(**{**fixed, **given, **params})
-        return learner
 
     def _fit(
         self, learner: Learner, numbers: NDArray[np.int64], purpose: str, split: int | None = None
     ) -> Learner:
-        """Fit on these tasks; the purpose names the seed."""
-        learner.on_epoch = lambda row: self.context.tell({"event": "epoch", "split": split, **row})
-        seed = self._seed(purpose, learner=learner.name)
-        learner.fit(self.train[numbers], seed=seed, device=self.context.device)
-        learner.on_epoch = None
-        return learner
+        return fit(self.context, learner, self.train[numbers], purpose, split)
 
     def _screened(
         self, learner: Learner, numbers: NDArray[np.int64], frugal: Frugal
@@ -196,7 +207,7 @@ class _Fits:
         """Take a share of the tasks, and of the epochs where the learner has them."""
         if hasattr(learner, "epochs"):
             learner.set_params(epochs=max(1, round(frugal.epoch_share * learner.epochs)))
-        order = np.random.default_rng(self._seed("screen")).permutation(numbers)
+        order = np.random.default_rng(seed_of(self.job, "screen")).permutation(numbers)
         return np.sort(order[: max(2, round(frugal.task_share * len(numbers)))])
 
     def _loss(
@@ -210,11 +221,6 @@ class _Fits:
         known = self.train[inner]
         threshold = tune_threshold(known, learner.utilities(known))
         return 1 - metric("f1")(tasks, choose(tasks, utilities, threshold))
-
-    def _seed(self, purpose: str, **names: str) -> int:
-        return seed_for(
-            self.job.seed, purpose, dataset=self.job.dataset, fold=self.job.fold, **names
-        )
 
 
 def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:

@@ -1,17 +1,23 @@
-"""Numbers to tables: reads the Parquet tables of a results folder and nothing else."""
+"""Numbers to documents: reads the Parquet tables of a results folder and never loads torch.
+
+``inputs`` and ``paper`` are read, ``views``, ``contests``, ``rankings`` and ``series`` compute
+(``summary`` has it all), ``content`` and ``figures`` say what to show, ``outline`` in which
+order, and each format shows it. Formats compute nothing.
+"""
 
 from __future__ import annotations
 
 from cschoice.registry import Registry
 
-# Each turns a view into text; one row per format.
+TERMINAL, ALL = "terminal", "all"
+
+# Each turns a summary into files, by name; the first is the one to open.
 FORMATS: Registry[str] = Registry(
     "format",
     {
-        "terminal": "cschoice.report.text:terminal",
+        "html": "cschoice.report.page:html",
+        "latex": "cschoice.report.document:latex",
         "markdown": "cschoice.report.text:markdown",
-        "csv": "cschoice.report.text:csv",
-        "latex": "cschoice.report.latex:latex",
+        "csv": "cschoice.report.text:csv_files",
     },
 )
-SUFFIXES = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}

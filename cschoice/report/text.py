@@ -1,76 +1,122 @@
-"""Tables for reading: on the terminal, in Markdown, and as CSV."""
+"""Reports for reading as they are: Markdown with figures, and CSV."""
 
 from __future__ import annotations
 
-import csv as csv_module
+import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from cschoice.datasets import DATASETS
-from cschoice.learners import LEARNERS
-from cschoice.report.views import COLUMNS, Cell, Row, of_kind
-from cschoice.tasks import Kind
+from cschoice.report.contests import pairs
+from cschoice.report.figures.drawing import drawn, on_white
+from cschoice.report.outline import TITLE, Section, outline
+from cschoice.report.summary import Summary
+from cschoice.report.table import NO_RESULT, Entry, Gap, Measured, Table, plain
 
-_HEAD = ["dataset", "learner", "ours", "paper", "difference", "", "CPU time", ""]
-
-
-def terminal(rows: Sequence[Row]) -> str:
-    """Return aligned tables of the target metrics, ours beside the paper's."""
-    return "\n\n".join(
-        _aligned(f"{kind.capitalize()} choice, {COLUMNS[kind][0]}", _table(found, kind))
-        for kind in Kind
-        if (found := of_kind(rows, kind))
-    )
+Files = dict[str, bytes]
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """Return the same tables in Markdown."""
-    parts = []
-    for kind in Kind:
-        if found := of_kind(rows, kind):
-            lines = [_HEAD, ["---"] * len(_HEAD), *_table(found, kind)]
-            table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-            parts.append(f"### {kind.capitalize()} choice, {COLUMNS[kind][0]}\n\n{table}")
+def markdown(summary: Summary) -> Files:
+    """Return the report as Markdown, and its figures beside it."""
+    sections = outline(summary)
+    text = "\n\n".join([f"# {TITLE}", *(_section(section) for section in sections)])
+    pictures = [picture for section in sections for picture in section.pictures]
+    return {
+        "report.md": f"{text}\n".encode(),
+        **{f"{picture.file}.svg": on_white(drawn(picture, "svg")) for picture in pictures},
+    }
+
+
+def _section(section: Section) -> str:
+    parts = [f"## {section.title}"]
+    if len(section.text) > 2:
+        parts.append("\n".join(f"- {_escaped(line)}" for line in section.text))
+    else:
+        parts += [_escaped(line) for line in section.text]
+    parts += [_table(table) for table in (*section.tables, *section.further)]
+    parts += [
+        f"![{_escaped(picture.caption)}]({picture.file}.svg)\n\n*{_escaped(picture.caption)}*"
+        for picture in section.pictures
+    ]
     return "\n\n".join(parts)
 
 
-def csv(rows: Sequence[Row]) -> str:
-    """Return every metric of every cell, one line each."""
-    file = io.StringIO()
-    writer = csv_module.writer(file, lineterminator="\n")
-    writer.writerow(
-        ["dataset", "learner", "metric", "mean", "std", "n_folds", "paper_mean", "paper_std"]
-    )
-    for row in rows:
+def _table(table: Table) -> str:
+    head = [_escaped(column.label) for column in table.columns]
+    rules = ["---:" if column.numeric or column.measured else "---" for column in table.columns]
+    rows = [[_cell(entry, table.gaps) for entry in row] for row in table.rows()]
+    lines = [f"| {' | '.join(row)} |" for row in [head, rules, *rows]]
+    notes = [_escaped(note) for note in table.notes]
+    notes += [f"[{number}] {_escaped(gap)}" for number, gap in enumerate(table.gaps, start=1)]
+    return "\n\n".join([f"**{_escaped(table.caption)}**", "\n".join(lines), *notes])
+
+
+def _cell(entry: Entry, gaps: Sequence[str]) -> str:
+    if isinstance(entry, Measured) and entry.best:
+        return f"**{entry.value}**"
+    if isinstance(entry, Gap):
+        return f"{NO_RESULT} [{gaps.index(entry.reason) + 1}]"
+    return _escaped(plain(entry))
+
+
+def _escaped(text: str) -> str:
+    r"""Take the meaning from what Markdown would interpret.
+
+    >>> _escaped("a|b_c <d>")
+    'a\\|b\\_c \\<d\\>'
+    """
+    return "".join(f"\\{letter}" if letter in r"\`*_|<>[]$~" else letter for letter in text)
+
+
+def csv_files(summary: Summary) -> Files:
+    """Return every measure of every cell, every pair of learners, and every rank."""
+    return {
+        "results.csv": _csv(_RESULTS, _results(summary)),
+        "pairs.csv": _csv(_PAIRS, _pairs(summary)),
+        "ranks.csv": _csv(_RANKS, _ranks(summary)),
+    }
+
+
+_RESULTS = (
+    "profile", "experiment", "dataset", "learner", "metric", "mean", "std", "n_folds", "best",
+    "paper_mean", "paper_std", "difference", "verdict", "cpu_seconds", "state", "reason",
+)  # fmt: skip
+_PAIRS = ("dataset", "better", "other", "difference", "low", "high", "effect", "p", "p_holm",
+          "n_folds")  # fmt: skip
+_RANKS = ("problem", "learner", "mean_rank", "n_datasets", "n_best", "median_gap", "friedman_p",
+          "kendall_w", "critical_difference")  # fmt: skip
+
+
+def _results(summary: Summary) -> Iterable[Sequence[object]]:
+    names = summary.inputs.profile, summary.inputs.experiment
+    for row in summary.rows:
+        why = "" if set(row.states) == {"done"} else row.reason
         for metric, cell in row.cells.items():
             ours = (cell.ours.mean, cell.ours.std, cell.ours.n_folds) if cell.ours else ("",) * 3
-            paper = (cell.paper.mean, cell.paper.std) if cell.paper else ("",) * 2
-            writer.writerow([row.dataset, row.learner, metric, *ours, *paper])
-    return file.getvalue().rstrip("\n")
+            printed = (cell.paper.mean, cell.paper.std) if cell.paper else ("",) * 2
+            difference = "" if cell.difference is None else cell.difference
+            yield (*names, row.dataset, row.learner, metric, *ours, int(cell.best), *printed,
+                   difference, cell.verdict, row.seconds, row.state, why)  # fmt: skip
 
 
-def _table(rows: Sequence[Row], kind: Kind) -> list[list[str]]:
-    target = COLUMNS[kind][0]
-    lines, before = [], ""
-    for row in rows:
-        name = DATASETS[row.dataset].label if row.dataset != before else ""
-        lines.append([name, LEARNERS[row.learner].label, *_compared(row.cells[target]),
-                      f"{row.seconds:,.0f} s", row.states])  # fmt: skip
-        before = row.dataset
-    return lines
+def _pairs(summary: Summary) -> Iterable[Sequence[object]]:
+    for dataset, pair in pairs(summary.rows):
+        if (found := pair.difference) is not None:
+            yield (dataset, pair.better, pair.other, found.mean, found.low, found.high,
+                   found.effect, found.p, pair.adjusted, found.n_folds)  # fmt: skip
 
 
-def _compared(cell: Cell) -> list[str]:
-    ours = "–" if cell.ours is None else f"{cell.ours}{' *' if cell.best else ''}"
-    paper = "–" if cell.paper is None else str(cell.paper)
-    difference = "" if cell.difference is None else f"{cell.difference:+.3f}"
-    return [ours, paper, difference, cell.verdict]
+def _ranks(summary: Summary) -> Iterable[Sequence[object]]:
+    for ranking in summary.rankings:
+        test = ranking.test
+        for k, learner in enumerate(ranking.learners):
+            yield (ranking.name, learner, test.ranks[k], len(ranking.datasets), ranking.n_best[k],
+                   ranking.median_gap[k], test.p, test.agreement,
+                   test.critical_difference)  # fmt: skip
 
 
-def _aligned(title: str, lines: list[list[str]]) -> str:
-    widths = [max(len(line[k]) for line in [_HEAD, *lines]) for k in range(len(_HEAD))]
-    shown = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in [_HEAD, ["─" * width for width in widths], *lines]
-    ]
-    return "\n".join([title, *shown, "* best on its dataset"])
+def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return file.getvalue().encode()

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from pathlib import Path
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cschoice.datasets import DATASETS
-from cschoice.errors import DataUnavailable
-from cschoice.learners import LEARNERS
-from cschoice.tables import read
+from cschoice.metrics import METRICS
+from cschoice.report import paper
+from cschoice.report.inputs import Inputs
+from cschoice.report.labels import datasets_in_order, learners_in_order, metrics_in_order
+from cschoice.report.paper import Key, Value
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Key = tuple[str, str, str]  # dataset, learner, metric
-
-# What the paper's tables show, the target first.
-COLUMNS = {
-    Kind.SUBSET: ("f1", "subset-accuracy", "informedness", "auc-roc"),
-    Kind.SINGLETON: ("accuracy", "top-3", "top-5"),
-}
-
-
-@dataclass(frozen=True)
-class Value:
-    """A mean over folds and its standard deviation."""
-
-    mean: float
-    std: float
-    n_folds: int
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ± {self.std:.3f}" if self.n_folds > 1 else f"{self.mean:.3f}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +24,7 @@ class Cell:
     """One learner on one dataset under one metric, ours and the paper's."""
 
     ours: Value | None
-    paper: Value | None
+    paper: Value | None = None
     best: bool = False  # the best of ours on this dataset under this metric
 
     @property
@@ -57,10 +34,18 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """Say whether the difference is outside both deviations."""
+        """Say whether the difference is outside both deviations: the two intervals are apart.
+
+        >>> Cell(Value(0.90, 0.01, 5), Value(0.93, 0.01, 5)).verdict
+        'below'
+        >>> Cell(Value(0.90, 0.02, 5), Value(0.93, 0.01, 5)).verdict
+        'as in the paper'
+        """
         if self.difference is None or self.ours is None or self.paper is None:
             return ""
-        if abs(self.difference) <= self.ours.std + self.paper.std:
+        if self.ours.n_folds < 2:
+            return "one fold"
+        if abs(self.difference) <= self.ours.std + self.paper.std + paper.ROUNDING:
             return "as in the paper"
         return "above" if self.difference > 0 else "below"
 
@@ -72,88 +57,137 @@ class Row:
     dataset: str
     learner: str
     kind: Kind
-    cells: dict[str, Cell]
-    states: str  # how many folds are done, and why others are not
+    cells: Mapping[str, Cell]
+    folds: Mapping[int, Mapping[str, float]]  # what was measured on each finished fold
+    states: Mapping[str, int]  # how many folds ended how
+    reason: str  # why there is no result, or why not on all folds
     seconds: float  # CPU time of all folds
+    n_trials: int  # on all folds
+
+    @property
+    def target(self) -> str:
+        """Return the measure that was tuned for."""
+        return paper.COLUMNS[self.kind][0]
+
+    @property
+    def state(self) -> str:
+        """Say in a few words how the folds ended.
+
+        >>> Row("d", "l", Kind.SUBSET, {}, {}, {"done": 3, "failed": 2}, "", 0, 0).state
+        '3 done, 2 failed'
+        """
+        if not self.states:
+            return "not run"
+        if set(self.states) == {"done"}:
+            n = self.states["done"]
+            return f"{n} fold{'s' if n > 1 else ''}"
+        return ", ".join(f"{n} {state}" for state, n in sorted(self.states.items()))
 
 
-def rows(results: Path, profile: str, experiment: str) -> list[Row]:
-    """Return what there is of an experiment, in the paper's order of datasets and learners."""
-    folds = _only(read(results, "folds"), profile, experiment)
-    metrics = _only(read(results, "metrics"), profile, experiment)
-    if folds.empty:
-        raise DataUnavailable(
-            f"{results} has no results of experiment '{experiment}' with profile '{profile}': "
-            f"run 'cschoice run --profile {profile}' first"
+def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
+    """Return what there is, in the paper's order, and the paper's cells that are missing in it."""
+    if _only_curves(inputs):
+        return []
+    measured = _measured(inputs.metrics)
+    folds: dict[tuple[str, str], pd.DataFrame] = {
+        (str(dataset), str(learner)): table
+        for (dataset, learner), table in inputs.folds.groupby(["dataset", "learner"])
+    }
+    kinds = _kinds(inputs.folds)
+    printed = paper.results() if against_paper else {}
+    expected = {(dataset, learner) for dataset, learner, _ in paper.results()}
+    datasets = sorted(datasets_in_order(kinds), key=lambda name: list(Kind).index(kinds[name]))
+    learners = learners_in_order(learner for _, learner in folds)
+    found = [
+        _row(dataset, learner, kinds[dataset], folds, measured, printed)
+        for dataset in datasets
+        for learner in learners
+        if (dataset, learner) in folds or (dataset, learner) in expected
+    ]
+    return _with_best(found)
+
+
+def _only_curves(inputs: Inputs) -> bool:
+    """Say whether this experiment measures along an axis and has nothing for a table."""
+    shown = {name for columns in paper.COLUMNS.values() for name in columns}
+    has_curves = inputs.experiment in set(inputs.curves["experiment"])
+    return has_curves and not shown & set(inputs.metrics["metric"])
+
+
+def _row(
+    dataset: str,
+    learner: str,
+    kind: Kind,
+    folds: Mapping[tuple[str, str], pd.DataFrame],
+    measured: Mapping[tuple[str, str], Mapping[int, Mapping[str, float]]],
+    printed: Mapping[Key, Value],
+) -> Row:
+    own = folds.get((dataset, learner))
+    by_fold = measured.get((dataset, learner), {})
+    names = {name for values in by_fold.values() for name in values} | set(paper.COLUMNS[kind])
+    cells = {
+        name: Cell(
+            _value([values[name] for values in by_fold.values() if name in values]),
+            printed.get((dataset, learner, name)),
         )
-    measured = _values(metrics)
-    best = _best(measured)
-    found = []
-    for dataset in (name for name in DATASETS if name in set(folds["dataset"])):
-        of_dataset = folds[folds["dataset"] == dataset]
-        for learner in (name for name in LEARNERS if name in set(of_dataset["learner"])):
-            kind = DATASETS[dataset].kind
-            own = of_dataset[of_dataset["learner"] == learner]
-            cells = {
-                metric: Cell(
-                    measured.get((dataset, learner, metric)),
-                    paper_values().get((dataset, learner, metric)),
-                    (dataset, learner, metric) in best,
-                )
-                for metric in COLUMNS[kind]
-            }
-            found.append(
-                Row(dataset, learner, kind, cells, _states(own), float(own["seconds"].sum()))
-            )
+        for name in metrics_in_order(names, kind)
+    }
+    if own is None:
+        return Row(dataset, learner, kind, cells, {}, {}, "not run", 0.0, 0)
+    states = Counter(own["state"])
+    return Row(
+        dataset, learner, kind, cells, by_fold, dict(sorted(states.items())), _reason(own),
+        float(own["seconds"].sum()), int(own["n_trials"].sum()),
+    )  # fmt: skip
+
+
+def _measured(metrics: pd.DataFrame) -> dict[tuple[str, str], dict[int, dict[str, float]]]:
+    found: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
+    columns = ("dataset", "learner", "fold", "metric", "value")
+    for dataset, learner, fold, metric, value in zip(*(metrics[c] for c in columns), strict=True):
+        of_cell = found.setdefault((dataset, learner), {})
+        of_cell.setdefault(int(fold), {})[metric] = float(value)
     return found
 
 
-@cache
-def paper_values() -> dict[Key, Value]:
-    """Return the numbers of the paper's result tables."""
-    with (files("cschoice.report") / "paper.csv").open(encoding="utf-8") as file:
-        return {
-            (row["dataset"], row["learner"], row["metric"]): Value(
-                float(row["mean"]), float(row["std"]), n_folds=5
-            )
-            for row in csv.DictReader(file)
-        }
+def _kinds(folds: pd.DataFrame) -> dict[str, Kind]:
+    return {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
 
 
-def _only(table: pd.DataFrame, profile: str, experiment: str) -> pd.DataFrame:
-    return table[(table["profile"] == profile) & (table["experiment"] == experiment)]
+def _value(values: Sequence[float]) -> Value | None:
+    if not values:
+        return None
+    std = statistics.stdev(values) if values[1:] else 0.0
+    return Value(statistics.mean(values), std, len(values))
 
 
-def _values(metrics: pd.DataFrame) -> dict[Key, Value]:
-    values: dict[Key, list[float]] = {}
-    for row in metrics.dropna(subset="value").to_dict("records"):
-        values.setdefault((row["dataset"], row["learner"], row["metric"]), []).append(row["value"])
-    return {
-        key: Value(
-            statistics.mean(group), statistics.stdev(group) if group[1:] else 0.0, len(group)
-        )
-        for key, group in values.items()
+def _reason(folds: pd.DataFrame) -> str:
+    """Say why folds have no result: each state that is not done, with its reasons."""
+    parts = []
+    for state in sorted(set(folds["state"]) - {"done"}):
+        reasons = folds.loc[folds["state"] == state, "reason"].dropna()
+        told = "; ".join(dict.fromkeys(" ".join(str(reason).split()) for reason in reasons))
+        parts.append(f"{state}: {told}" if told else state)
+    return "; ".join(parts) or "not measured"
+
+
+def _with_best(found: Sequence[Row]) -> list[Row]:
+    """Mark the best mean of each dataset and metric, as far as three digits tell."""
+    means: dict[tuple[str, str], list[float]] = {}
+    for row in found:
+        for name, cell in row.cells.items():
+            if cell.ours and name in METRICS:
+                means.setdefault((row.dataset, name), []).append(round(cell.ours.mean, 3))
+    best = {
+        (dataset, name): max(values) if METRICS[name].higher_is_better else min(values)
+        for (dataset, name), values in means.items()
     }
 
+    def marked(row: Row, name: str, cell: Cell) -> Cell:
+        mean = round(cell.ours.mean, 3) if cell.ours else None
+        return replace(cell, best=mean is not None and mean == best.get((row.dataset, name)))
 
-def _best(measured: dict[Key, Value]) -> set[Key]:
-    """Return the largest mean of each dataset and metric; all metrics shown are better larger."""
-    largest: dict[tuple[str, str], float] = {}
-    for (dataset, _, metric), value in measured.items():
-        known = largest.get((dataset, metric), -math.inf)
-        largest[dataset, metric] = max(known, round(value.mean, 3))
-    return {
-        key for key, value in measured.items() if round(value.mean, 3) == largest[key[0], key[2]]
-    }
-
-
-def _states(folds: pd.DataFrame) -> str:
-    counts = folds["state"].value_counts()
-    if set(counts.index) == {"done"}:
-        return f"{len(folds)} folds"
-    return ", ".join(f"{counts[state]} {state}" for state in sorted(counts.index))
-
-
-def of_kind(found: Sequence[Row], kind: Kind) -> list[Row]:
-    """Return the rows of one kind of choice."""
-    return [row for row in found if row.kind is kind]
+    return [
+        replace(row, cells={name: marked(row, name, cell) for name, cell in row.cells.items()})
+        for row in found
+    ]

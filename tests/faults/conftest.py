@@ -22,6 +22,12 @@ experiments:
     protocol: nested
     datasets: [medoid, pareto2d]
     learners: [mnl, pairwise-svm, random, all-positive]
+  stream:
+    protocol: stream
+    datasets: [unique-onehot]
+    learners: [fate]
+    parameters: {epochs: 50, batch_size: 1024, n_units: 32, n_set_units: 32, n_embedding: 32}
+    settings: {n_batches: 2, n_test: 1000}
 profiles:
   quick:
     folds: 1

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from cschoice.protocols import checkpoints
+
 from .conftest import Study, assert_same, wait_for
 
 
@@ -99,6 +101,30 @@ def test_order_and_number_of_workers_change_nothing(reference, tmp_path):
     for learner in ("all-positive", "random", "pairwise-svm", "mnl"):
         other.run("--learner", learner)
     assert_same(other, reference)
+
+
+def test_a_killed_stream_goes_on_and_ends_the_same(tmp_path):
+    options = ("--experiment", "stream", "--workers", "1")
+    whole, broken = (Study(tmp_path / name, "quick", *options) for name in ("whole", "broken"))
+    whole.run()
+    path = broken.results / "runs/quick/stream/unique-onehot/fate/fold-0/checkpoint.safetensors"
+
+    def n_epochs():
+        checkpoint = checkpoints.read(path)
+        return len(checkpoint.progress.values) if checkpoint else 0
+
+    process = broken.start()
+    wait_for(n_epochs)
+    os.kill(workers_of(process)[0], signal.SIGKILL)
+    said, errors = process.communicate(timeout=300)
+    assert "1 failed" in said, errors
+    assert 0 < n_epochs() < 50
+    broken.run()
+    assert_same(broken, whole)
+    assert len(broken.table("curves")) == 50
+    model = "runs/quick/stream/unique-onehot/fate/fold-0/model/weights.safetensors"
+    assert (broken.results / model).read_bytes() == (whole.results / model).read_bytes()
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

@@ -1,3 +1,4 @@
+import copy
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
 from cschoice.pipeline import Selection, plan
+from cschoice.store import ResultStore
 
 ROOT = Path(__file__).parents[2]
+NOTHING = ResultStore(Path("no such folder"))  # no results to build on
 CONTENT = yaml.safe_load((ROOT / "experiments.yaml").read_text())
 
 
@@ -36,7 +39,7 @@ def test_the_study_is_the_papers():
     paper = study.profile("paper")
     assert (paper.folds, paper.inner_splits, paper.trials, paper.frugal) == (5, 3, 100, None)
     assert paper.learners == {"recipe": "paper", "epochs": 1000}
-    jobs = plan(study, Selection("study", "paper"))
+    jobs = plan(study, Selection("study", "paper"), NOTHING)
     (feta,) = [job for job in jobs if job.label == "pareto2d/feta/fold-0"]
     assert feta.dataset_parameters == {"n_train": 10_000, "n_test": 100_000}
     assert feta.learner_parameters == {"recipe": "paper", "epochs": 1000}
@@ -44,7 +47,7 @@ def test_the_study_is_the_papers():
 
 
 def test_learners_have_jobs_where_they_apply():
-    jobs = plan(load(ROOT / "experiments.yaml"), Selection("study", "laptop"))
+    jobs = plan(load(ROOT / "experiments.yaml"), Selection("study", "laptop"), NOTHING)
     cells = {(job.dataset, job.learner) for job in jobs}
     assert ("medoid", "nl") in cells
     assert ("pareto2d", "nl") not in cells
@@ -55,19 +58,19 @@ def test_learners_have_jobs_where_they_apply():
 def test_globs_and_overrides_select():
     study = load(ROOT / "experiments.yaml")
     selection = Selection("study", "laptop", ["feta*"], ["pareto?d", "medoid"], 2, 7)
-    jobs = plan(study, selection)
-    assert {job.learner for job in jobs} == {"feta", "feta-linear"}
+    jobs = plan(study, selection, NOTHING)
+    assert {job.learner for job in jobs} == {"feta", "feta3", "feta-linear"}
     assert {job.dataset for job in jobs} == {"pareto2d", "pareto5d", "medoid"}
     assert {job.fold for job in jobs} == {0, 1}
     assert {job.budget.n_trials for job in jobs} == {7}
-    extra = plan(study, Selection("study", "laptop", ["feta"], ["unique-onehot"]))
+    extra = plan(study, Selection("study", "laptop", ["feta"], ["unique-onehot"]), NOTHING)
     assert {job.dataset for job in extra} == {"unique-onehot"}
     with pytest.raises(UnknownName, match="did you mean 'feta'"):
-        plan(study, Selection("study", "laptop", ["fetaa"]))
+        plan(study, Selection("study", "laptop", ["fetaa"]), NOTHING)
     with pytest.raises(UnknownName, match="did you mean 'laptop'"):
-        plan(study, Selection("study", "labtop"))
+        plan(study, Selection("study", "labtop"), NOTHING)
     with pytest.raises(UnknownName, match="unknown experiment"):
-        plan(study, Selection("nothing", "laptop"))
+        plan(study, Selection("nothing", "laptop"), NOTHING)
 
 
 def test_every_problem_is_listed_with_its_place():
@@ -116,6 +119,88 @@ def test_what_is_no_study_says_so(text, tmp_path):
         load(path)
     with pytest.raises(FileNotUsable, match="cannot read"):
         load(tmp_path / "nothing.yaml")
+
+
+def problems_of(content):
+    with pytest.raises(ConfigError) as caught:
+        check(content, Path("my.yaml"))
+    return [problem.removeprefix("my.yaml: ") for problem in caught.value.problems]
+
+
+def test_settings_of_protocols_are_checked_all_at_once():
+    content = copy.deepcopy(CONTENT)
+    content["experiments"]["study"]["settings"] = {"sizes": [3, 30]}
+    content["experiments"]["generalization"]["settings"] = {"size": [3, 30], "n_test": 0}
+    content["experiments"]["unique-stream"]["settings"] = {"n_batches": "many"}
+    content["profiles"]["smoke"]["settings"] = {"epoch_shar": 0.5, "sizes": [30, 3]}
+    content["profiles"]["demo"]["settings"] = {"n_test": 0}  # two protocols have it: said once
+    said = problems_of(content)
+    assert len(said) == 7
+    expected = [
+        "experiments.study.settings: unknown setting of nested 'sizes': Known: ",
+        "experiments.generalization.settings: unknown setting of generalization 'size': "
+        "did you mean 'sizes'? Known: sizes, n_test, tuned_in",
+        "experiments.generalization.settings.n_test: Input should be greater than or equal to 1",
+        "experiments.unique-stream.settings.n_batches: ",
+        "profiles.smoke.settings: unknown setting 'epoch_shar': did you mean 'epoch_share'?",
+        "profiles.smoke.settings.sizes: sizes are [smallest, largest], got [30, 3]",
+        "profiles.demo.settings.n_test: Input should be greater than or equal to 1, got 0",
+    ]
+    for problem, start in zip(said, expected, strict=True):
+        assert problem.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("stduy", "unknown experiment 'stduy': did you mean 'study'?"),
+        ("generalization", "experiment 'generalization' tunes no parameters"),
+        ("unique-stream", "experiment 'unique-stream' tunes no parameters"),
+    ],
+)
+@pytest.mark.parametrize("section", ["experiments", "profiles"])
+def test_an_experiment_builds_on_one_that_tunes(section, other, says):
+    content = copy.deepcopy(CONTENT)
+    del content["experiments"]["generalization"]["settings"]["tuned_in"]
+    name = {"experiments": "generalization", "profiles": "laptop"}[section]
+    content[section][name]["settings"]["tuned_in"] = other
+    (said,) = problems_of(content)
+    assert said.startswith(f"experiments.generalization.settings: {says}")
+
+
+def test_the_experiments_settings_are_above_the_profiles():
+    content = copy.deepcopy(CONTENT)
+    content["experiments"]["unique-stream"]["settings"] = {"n_batches": 7}
+    content["profiles"]["laptop"]["settings"] = {"n_batches": 2, "n_test": 11, "sizes": [4, 5]}
+    study = check(content, Path("my.yaml"))
+    stream = study.protocol("unique-stream", "laptop")
+    assert (stream.n_batches, stream.n_test, stream.epoch_share) == (7, 11, 1.0)
+    assert study.protocol("generalization", "laptop").sizes == (3, 30)
+
+
+def test_variants_are_checked():
+    content = copy.deepcopy(CONTENT)
+    content["learners"] = {
+        "feta": {"learner": "fate"},
+        "wide": {"parameters": {"n_units": 512}},
+        "narrow": {"learner": "fatte", "parameters": {"n_units": 4}},
+        "fine": {"learner": "sda", "space": {"n_weight_layers": [3, 1]}},
+    }
+    content["experiments"]["study"]["learners"] = ["feta", "fine", "fien", "wide"]
+    del content["experiments"]["unique-stream"]
+    said = problems_of(content)
+    assert [problem.split(": Known")[0].split("? Known")[0] for problem in said] == [
+        "learners.feta.learner: 'feta' is a learner itself: choose another name",
+        "learners: unknown learner 'wide'",
+        "learners.narrow.learner: unknown learner 'fatte': did you mean 'fate'",
+        "experiments.study.learners: unknown learner 'fien': did you mean 'fine'",
+        "experiments.study.learners: unknown learner 'wide'",
+        "learners.fine.space.n_weight_layers: limits are [low, high], got [3, 1] "
+        "(YAML reads 1e-3 as text: write 1.0e-3)",
+    ]
+    assert said[1].endswith("a name of your own says which of them it is: 'learner: …'")
+    content["learners"] = {"../up": {"learner": "fate"}}
+    assert problems_of(content)[0].startswith("learners.../up")  # it would become a folder
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import choice_tasks, utilities_for
 
-from cschoice.decision import choose, tune_threshold
+from cschoice.decision import choose, probabilities, tune_threshold
 from cschoice.errors import InvalidParameter, InvalidTasks, InvalidUtilities
 from cschoice.metrics import metric
 from cschoice.tasks import ChoiceTasks, Kind
@@ -69,3 +69,13 @@ def test_bad_input_is_refused():
         choose(singleton, fine, 0.5)
     with pytest.raises(InvalidTasks, match="for subset choice"):
         tune_threshold(singleton, fine)
+
+
+def test_probabilities_are_defined_for_every_utility():
+    x = np.zeros((1, 3, 1))
+    singleton = ChoiceTasks.from_dense(x, [0], Kind.SINGLETON)
+    subset = ChoiceTasks.from_dense(x, [[True, False, False]], Kind.SUBSET)
+    utilities = np.array([np.inf, -np.inf, np.inf], np.float32)
+    assert probabilities(singleton, utilities).tolist() == [0.5, 0, 0.5]
+    assert probabilities(subset, utilities).tolist() == [1, 0, 1]
+    assert probabilities(singleton, np.log([0.2, 0.7, 0.1])) == pytest.approx([0.2, 0.7, 0.1])

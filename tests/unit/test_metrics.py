@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 from strategies import choice_tasks, utilities_for
 
+from cschoice.decision import probabilities
 from cschoice.errors import InvalidUtilities, UnknownName
 from cschoice.metrics import METRICS, metric
 from cschoice.tasks import ChoiceTasks, Kind
@@ -59,7 +60,7 @@ NAIVE_CHOICES = {
 
 
 def test_every_metric_has_a_naive_twin():
-    assert set(NAIVE_UTILITIES) | set(NAIVE_CHOICES) | {"micro-f1"} == set(METRICS)
+    assert set(NAIVE_UTILITIES) | set(NAIVE_CHOICES) | {"micro-f1", "log-loss"} == set(METRICS)
 
 
 @pytest.mark.parametrize("name", NAIVE_UTILITIES)
@@ -92,6 +93,30 @@ def test_choice_metrics_are_the_mean_of_a_loop(name, data):
 def test_micro_f1_is_of_all_objects_together(tasks):
     p = np.random.default_rng(1).random(tasks.n_entries) < 0.4
     assert metric("micro-f1")(tasks, p) == pytest.approx(f1(p, tasks.chosen))
+
+
+@given(choice_tasks(kind=Kind.SINGLETON))
+def test_log_loss_of_singleton_choice_is_a_loop(tasks):
+    p = probabilities(tasks, utilities_for(tasks, np.random.default_rng(1)))
+    expected = mean(-math.log(p[s][tasks.chosen[s]].item()) for s in slices(tasks))
+    assert metric("log-loss")(tasks, p) == pytest.approx(expected)
+
+
+@given(choice_tasks(kind=Kind.SUBSET))
+def test_log_loss_of_subset_choice_is_a_loop_over_objects(tasks):
+    p = probabilities(tasks, utilities_for(tasks, np.random.default_rng(1)))
+    expected = mean(
+        mean(-math.log(a if c else 1 - a) for a, c in zip(p[s], tasks.chosen[s], strict=True))
+        for s in slices(tasks)
+    )
+    assert metric("log-loss")(tasks, p) == pytest.approx(expected)
+
+
+def test_log_loss_by_hand(singleton):
+    assert metric("log-loss")(singleton, np.full(4, 0.25)) == pytest.approx(math.log(4))
+    certain = np.array([1.0, 0, 0, 0])
+    assert metric("log-loss")(singleton, certain) == pytest.approx(52 * math.log(2))
+    assert metric("log-loss")(singleton, certain[[1, 2, 0, 3]]) == 0
 
 
 @pytest.fixture
@@ -209,6 +234,10 @@ def test_values_that_do_not_fit_are_refused(singleton, subsets):
         metric("f1")(singleton, np.zeros(4, dtype=bool))
     with pytest.raises(InvalidUtilities, match="choices must be boolean"):
         metric("f1")(subsets, np.zeros(subsets.n_entries))
+    with pytest.raises(InvalidUtilities, match="probabilities must lie between 0 and 1, got 0 to"):
+        metric("log-loss")(singleton, np.array([0, 2, 0, 0]))
+    with pytest.raises(InvalidUtilities, match="1 of 4 probabilities are NaN"):
+        metric("log-loss")(singleton, np.array([0, np.nan, 0, 0]))
 
 
 @pytest.mark.parametrize("values", [[3, 0, 1], np.array([3, 0, 1], np.uint8)])

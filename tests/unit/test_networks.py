@@ -10,6 +10,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor, nn
 
+from cschoice.activations import ACTIVATIONS
 from cschoice.errors import InvalidFile, InvalidParameter, UnknownName
 from cschoice.learners import make_learner
 from cschoice.learners.fate import FateNet
@@ -21,14 +22,11 @@ from cschoice.nets import (
     ContextMLP,
     Layers,
     MaskedBatchNorm,
-    PairEncoder,
     SetEncoder,
     masked_mean,
-    mean_over_others,
-    sums_over_others,
-    swapped,
 )
-from cschoice.pairs import ACTIVATIONS, PairSums, Workspace
+from cschoice.pairnet import PairEncoder, mean_over_others, sums_over_others, swapped
+from cschoice.pairs import PairSums, Settings, Workspace
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -106,32 +104,41 @@ def test_the_papers_parameter_counts_can_be_built() -> None:
 
 
 def plain_pairs(encoder: PairEncoder, x: Tensor, mask: Tensor | None) -> Tensor:
-    """Evaluate one ordered pair after the other, the way the equation says."""
-    out = torch.zeros(*x.shape[:2], encoder.n_units, dtype=x.dtype)
+    """Evaluate one ordered pair, one subset of others after the other, as the equations say."""
+    out = torch.zeros(*x.shape[:2], encoder.largest_power, encoder.n_units, dtype=x.dtype)
     for task in range(len(x)):
         real = [i for i in range(x.shape[1]) if mask is None or mask[task, i]]
         first, second = encoder.of_first(x[task]), encoder.of_second(x[task])
+        h = {}
         for i, j in itertools.permutations(real, 2):
-            z = torch.cat([first[i] + second[j], second[i] + first[j]])
-            out[task, i] += encoder.hidden(z) / (len(real) - 1)
-    return out
+            h[i, j] = encoder.hidden(torch.cat([first[i] + second[j], second[i] + first[j]]))
+            out[task, i, 0] += h[i, j] / (len(real) - 1)
+        for i, size in itertools.product(real, range(2, encoder.largest_power + 1)):
+            subsets = list(itertools.combinations([j for j in real if j != i], size))
+            for subset in subsets:
+                factors = torch.stack([encoder.factors(h[i, j]) for j in subset])
+                out[task, i, size - 1] += factors.prod(0) / len(subsets)
+    return out.flatten(2)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("n_objects", [5, 4, 2])
-def test_pair_block_is_the_equation(activation: str, masked: bool, n_objects: int) -> None:
+@pytest.mark.parametrize(("n_objects", "order"), [(5, 2), (4, 2), (2, 2), (5, 3), (4, 4), (2, 3)])
+def test_pair_block_is_the_equation(
+    activation: str, masked: bool, n_objects: int, order: int
+) -> None:
     torch.manual_seed(0)
-    encoder = PairEncoder(3, Layers(4, 3, activation)).double()
+    encoder = PairEncoder(3, Layers(4, 3, activation), order).double()
     x = torch.randn(3, n_objects, 3, dtype=torch.float64, requires_grad=True)
     mask = some_mask()[:, :n_objects] if masked else None
-    weight = torch.randn(3, n_objects, 4, dtype=torch.float64)
+    weight = torch.randn(3, n_objects, encoder.n_outputs, dtype=torch.float64)
     if mask is not None:
         weight *= mask.unsqueeze(-1)
     results = []
     for compute in (encoder, lambda x, mask: plain_pairs(encoder, x, mask)):
         total = (compute(x, mask) * weight).sum()
-        results.append([total, *torch.autograd.grad(total, [x, *encoder.parameters()])])
+        inputs = [x, *encoder.parameters()]
+        results.append([total, *torch.autograd.grad(total, inputs, materialize_grads=True)])
     for got, expected in zip(*results, strict=True):
         assert_allclose(got.detach(), expected.detach(), rtol=1e-9, atol=1e-12)
 
@@ -146,17 +153,19 @@ def test_swapping_the_objects_of_a_pair_swaps_its_units() -> None:
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("floats", [10_000, 60, 12])
-def test_pair_block_gradients(activation: str, floats: int) -> None:
-    shapes = [(2, 4, 3), (2, 4, 3), (3, 3), (3,), (3, 3), (3,)]
+@pytest.mark.parametrize("largest_power", [1, 3])
+def test_pair_block_gradients(activation: str, floats: int, largest_power: int) -> None:
+    shapes = [(2, 4, 3), (2, 4, 3), (2, 3), (3, 3), (3,), (3, 3), (3,)]
     inputs = [
         torch.randn(shape, generator=generator(i), dtype=torch.float64, requires_grad=True)
         for i, shape in enumerate(shapes)
     ]
     mask = torch.tensor([[True] * 4, [True, True, True, False]])
-    work = Workspace()
+    settings = Settings(ACTIVATIONS[activation], floats, Workspace(), largest_power)
 
-    def block(left: Tensor, right: Tensor, *parameters: Tensor) -> Any:
-        return PairSums.apply(left, right, mask, ACTIVATIONS[activation], floats, work, *parameters)
+    def block(left: Tensor, right: Tensor, factors: Tensor, *parameters: Tensor) -> Any:
+        used = factors if largest_power > 1 else None
+        return PairSums.apply(left, right, mask, settings, used, *parameters)
 
     assert torch.autograd.gradcheck(block, inputs)
 
@@ -205,6 +214,7 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
     encoder, utility = SetEncoder(3, 5, layers), ContextMLP(3, 5, layers)
     return {
         "feta": FetaNet(3, layers, layers),
+        "feta-4": FetaNet(3, layers, layers, order=4),
         "fate": FateNet(encoder, utility, 6),
         "sda": make_learner("sda")._build(3),
         "mlp": MLP(3, 1, layers),
@@ -212,7 +222,7 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
 
 
 @pytest.mark.parametrize("normalization", ["none", "batch"])
-@pytest.mark.parametrize("name", ["feta", "fate", "sda", "mlp"])
+@pytest.mark.parametrize("name", ["feta", "feta-4", "fate", "sda", "mlp"])
 def test_padding_changes_no_number(name: str, normalization: str) -> None:
     network = networks(normalization)[name]
     x, mask = torch.randn(3, 5, 3, generator=generator()), some_mask()

@@ -132,7 +132,22 @@ def test_archives_write_nothing_whatever_their_members_are_called(raw_folder, tm
 def test_a_zip_that_is_none_holds_nothing(raw_folder):
     pack(raw_folder / "x.txt")
     (raw_folder / "a.zip").write_bytes(b"no zip")
-    assert [path for path, _ in listing(raw_folder)] == ["x.txt"]
+    assert [path for path, _ in listing(raw_folder)] == ["raw/x.txt"]
+
+
+def test_a_data_folder_may_be_that_of_one_dataset(raw_folder, monkeypatch):
+    path = pack(raw_folder / "MQ2008" / "S1.txt")
+    monkeypatch.setenv("CSCHOICE_DATA", str(path.parent))
+    assert find("it", [{"S1": Wanted(("S1.txt",), "mq2008")}])["S1"].path == path
+
+
+def test_folders_with_other_data_under_the_same_names_are_passed_over(raw_folder):
+    wanted = Wanted(("images",), never=("fashionmnist",))
+    pack(raw_folder / "Fashion-MNIST" / "raw" / "images")
+    with pytest.raises(DataUnavailable, match="images not found"):
+        find("it", [{"images": wanted}])
+    path = pack(raw_folder / "MNIST" / "raw" / "images")
+    assert find("it", [{"images": wanted}])["images"].path == path
 
 
 def test_what_was_made_is_made_once_and_again_when_something_changes(raw_folder):

@@ -76,6 +76,7 @@ def test_the_key_follows_what_can_change_a_number_and_nothing_else():
         make_job(space={"l2": [0.1, 1.0]}),
         make_job(threads=2),
         make_job(threshold_refit=False),
+        make_job(settings={"n_test": 5}),
     ]
     assert len({job.key, *(other.key for other in changed)}) == 1 + len(changed)
 
@@ -276,7 +277,7 @@ def test_tables_hold_what_is_finished_and_are_the_same_every_time(store):
         store.begin(job)
         store.append(job, make_trial(0))
         store.finish(job, make_record(job, threshold=None, metrics={"f1": 0.5, "auc-roc": None}))
-    assert collect(store, jobs) == {"folds": 2, "metrics": 4, "trials": 2}
+    assert collect(store, jobs) == {"folds": 2, "metrics": 4, "trials": 2, "curves": 0}
     paths = [store.root / "tables" / f"{name}.parquet" for name in SCHEMAS]
     before = [path.read_bytes() for path in paths]
     collect(store, reversed(jobs))

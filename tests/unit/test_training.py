@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from cschoice import nets, training
-from cschoice.errors import InvalidParameter, TrainingDiverged
+from cschoice.errors import InvalidFile, InvalidParameter, TrainingDiverged
 from cschoice.learners import make_learner
 from cschoice.learners.feta import FetaNet
 from cschoice.learners.networks import Scaled
@@ -19,7 +19,7 @@ from cschoice.losses import loss_for
 from cschoice.nets import Layers
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tensors import TaskTensors, device_named
-from cschoice.training import TrainingPlan, train
+from cschoice.training import Trainer, TrainingPlan, train
 
 
 def ragged_tasks(n_tasks: int = 40, seed: int = 0) -> ChoiceTasks:
@@ -96,7 +96,7 @@ def test_pieces_change_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None
     for floats in (2**20, 300, 40):  # whole batches, a few tasks, rows of one task
         monkeypatch.setitem(nets.FLOATS_AT_ONCE, "cpu", floats)
         network = feta_network()
-        log = train(network, tasks, LOSS, PLAN, seed=1)
+        log = train(Trainer(network, LOSS, PLAN, seed=1), tasks)
         results.append((log[-1]["loss"], training.predict(network, tasks)))
     for loss, utilities in results[1:]:
         assert loss == pytest.approx(results[0][0], rel=1e-4)
@@ -108,13 +108,13 @@ def test_batch_norm_sees_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> Non
     seen: list[int] = []
     network = feta_network(Layers(8, 2, "relu", "batch"))
     network.register_forward_hook(lambda _, inputs, __: seen.append(len(inputs[0])))
-    train(network, ragged_tasks(40), LOSS, PLAN, seed=0)
+    train(Trainer(network, LOSS, PLAN, seed=0), ragged_tasks(40))
     assert seen == [16, 16, 8] * PLAN.epochs
 
 
 def test_out_of_memory_halves_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(nets.FLOATS_AT_ONCE, "cpu", 2**20)
-    expected = train(feta_network(), ragged_tasks(40), LOSS, PLAN, seed=0)
+    expected = train(Trainer(feta_network(), LOSS, PLAN, seed=0), ragged_tasks(40))
     network = feta_network()
     largest = 5
 
@@ -123,21 +123,21 @@ def test_out_of_memory_halves_the_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
             raise torch.OutOfMemoryError("no room")
 
     network.register_forward_pre_hook(small_device)
-    log = train(network, ragged_tasks(40), LOSS, PLAN, seed=0)
+    log = train(Trainer(network, LOSS, PLAN, seed=0), ragged_tasks(40))
     assert nets.FLOATS_AT_ONCE["cpu"] < 2**20
     assert [row["loss"] for row in log] == pytest.approx(
         [row["loss"] for row in expected], rel=1e-4
     )
     largest = 0
     with pytest.raises(MemoryError, match="too small for one task"):
-        train(network, ragged_tasks(40), LOSS, PLAN, seed=0)
+        train(Trainer(network, LOSS, PLAN, seed=0), ragged_tasks(40))
 
 
 @pytest.mark.parametrize("recipe", ["modern", "paper"])
 def test_recipes_learn(recipe: Any) -> None:
     plan = TrainingPlan(epochs=30, batch_size=8, learning_rate=0.02, l2=1e-4, recipe=recipe)
     rows: list[dict[str, float]] = []
-    log = train(feta_network(), ragged_tasks(), LOSS, plan, seed=0, on_epoch=rows.append)
+    log = train(Trainer(feta_network(), LOSS, plan, seed=0), ragged_tasks(), on_epoch=rows.append)
     assert log == rows
     assert [row["epoch"] for row in log] == list(range(1, 31))
     assert log[-1]["loss"] < 0.9 * log[0]["loss"]
@@ -164,7 +164,7 @@ def test_early_stopping_restores_the_best_weights() -> None:
     x, chosen = rng.normal(size=(40, 4, 2)), rng.random((40, 4)) < 0.5
     chosen[:, 0] = True
     tasks, network = ChoiceTasks.from_dense(x, chosen, Kind.SUBSET), feta_network()
-    log = train(network, tasks, LOSS, plan, seed=0)
+    log = train(Trainer(network, LOSS, plan, seed=0), tasks)
     losses = [row["validation_loss"] for row in log]
     assert len(log) < 60
     assert int(np.argmin(losses)) == len(losses) - 1 - 3
@@ -187,20 +187,44 @@ def test_global_random_state_is_left_alone() -> None:
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_stream_is_drawn_once_per_epoch() -> None:
-    drawn: list[int] = []
+@pytest.mark.parametrize("recipe", ["modern", "paper"])
+@pytest.mark.parametrize("name", ["feta", "fate", "sda"])
+def test_an_interrupted_training_continues_bit_for_bit(name: str, recipe: str) -> None:
+    """Other tasks in each epoch, as in a stream; with batch normalization in recipe paper."""
+    activation = {} if name == "sda" else {"activation": "relu"}
 
-    def draw(epoch: int) -> ChoiceTasks:
-        drawn.append(epoch)
-        return ragged_tasks(seed=epoch)
+    def start() -> tuple[Any, Trainer]:
+        learner = make_learner(name, epochs=5, recipe=recipe, **activation)
+        return learner, learner.trainer(ragged_tasks(), seed=3)
 
-    learner = make_learner("fate", epochs=3).fit_stream(draw)
-    assert drawn == [0, 1, 2]
-    assert len(learner.log_) == 3
-    same = make_learner("fate", epochs=3).fit_stream(lambda _: ragged_tasks())
-    fixed = make_learner("fate", epochs=3).fit(ragged_tasks())
-    assert same.log_ == fixed.log_
-    assert learner.log_ != fixed.log_
+    def epoch(learner: Any, trainer: Trainer) -> dict[str, float]:
+        row = trainer.epoch(TaskTensors(ragged_tasks(seed=trainer.n_epochs), learner.network_))
+        learner.utilities(ragged_tasks(seed=100))  # looking at it in between changes nothing
+        return row
+
+    whole, trainer = start()
+    rows = [epoch(whole, trainer) for _ in range(3)]
+    kept = {path: array.copy() for path, array in trainer.state().items()}
+    rows += [epoch(whole, trainer) for _ in range(2)]
+    assert [row["epoch"] for row in rows] == [1, 2, 3, 4, 5]
+    resumed, trainer = start()
+    trainer.restore(kept, n_epochs=3)
+    assert [epoch(resumed, trainer) for _ in range(2)] == rows[3:]
+    tasks = ragged_tasks(seed=99)
+    assert np.array_equal(resumed.utilities(tasks), whole.utilities(tasks))
+
+
+def test_a_stream_of_the_same_tasks_is_a_fit() -> None:
+    tasks, learner = ragged_tasks(), make_learner("fate", epochs=3)
+    trainer = learner.trainer(tasks)
+    log = [trainer.epoch(TaskTensors(tasks, learner.network_)) for _ in range(3)]
+    assert log == make_learner("fate", epochs=3).fit(tasks).log_
+
+
+def test_a_state_of_another_network_is_refused() -> None:
+    state = make_learner("fate", n_units=8).trainer(ragged_tasks()).state()
+    with pytest.raises(InvalidFile, match="not the state of such a network"):
+        make_learner("fate", n_units=9).trainer(ragged_tasks()).restore(state, 1)
 
 
 def test_seeds_differ() -> None:

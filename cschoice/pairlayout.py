@@ -1,0 +1,67 @@
+"""How the pairs of a task are laid out, so that rectangles hold them.
+
+Pairs are laid out by *step*: object i stands beside object i + s, counted round the task, for
+s = 1 … n/2. That is every unordered pair once, as a rectangle. (With an even n the last step has
+each of its pairs twice: there both count half.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Chunk(NamedTuple):
+    """Which tasks, and which steps from the first to the second object, go through at once."""
+
+    tasks: slice
+    steps: range
+
+
+def chunks(n_tasks: int, n_objects: int, n_units: int, floats_at_once: int) -> Iterator[Chunk]:
+    """Yield whole tasks as long as one fits, else a few steps of one task.
+
+    >>> [len(list(chunks(6, 10, 2, floats))) for floats in (600, 300, 100, 20)]
+    [1, 2, 6, 30]
+    """
+    n_steps, per_step = n_objects // 2, n_objects * n_units
+    tasks_at_once = max(1, floats_at_once // max(1, n_steps * per_step))
+    steps_at_once = max(1, floats_at_once // per_step)
+    for task in range(0, n_tasks, tasks_at_once):
+        for step in range(1, n_steps + 1, steps_at_once):
+            stop = min(step + steps_at_once, n_steps + 1)
+            yield Chunk(slice(task, task + tasks_at_once), range(step, stop))
+
+
+def partners(values: Tensor, steps: range) -> Tensor:
+    """Look at values of objects, (tasks, 2 n, …), as those of each object's partners.
+
+    (tasks, steps, n, …): at [t, s, i] stands the value of object i + s. ``values`` holds the
+    objects twice in a row, so that nothing is copied.
+    """
+    n_objects = values.shape[1] // 2
+    shape = (len(values), len(steps), n_objects, *values.shape[2:])
+    task, row, *rest = values.stride()
+    offset = values.storage_offset() + steps.start * row
+    return values.as_strided(shape, (task, row, row, *rest), offset)
+
+
+def add_to_partners(total: Tensor, pairs: Tensor, steps: range) -> None:
+    """Add what belongs to the second objects of pairs to them: the reverse of ``partners``."""
+    n_objects = pairs.shape[2]
+    for row, step in enumerate(steps):
+        total[:, step : step + n_objects] += pairs[:, row]
+
+
+def twice(values: Tensor) -> Tensor:
+    """Return the objects of each task twice in a row, (tasks, n, …) -> (tasks, 2 n, …)."""
+    return torch.cat([values, values], dim=1)
+
+
+def once(values: Tensor) -> Tensor:
+    """Add up what was gathered on objects that stand twice, (tasks, 2 n, …) -> (tasks, n, …)."""
+    n_objects = values.shape[1] // 2
+    return values[:, :n_objects] + values[:, n_objects:]

@@ -1,0 +1,65 @@
+"""What protocols share: the learner of a job, its seeds, a fit that tells how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cschoice.datasets import DATASETS
+from cschoice.datasets.base import Synthetic
+from cschoice.learners import make_learner
+from cschoice.learners.base import Learner
+from cschoice.protocols.context import Context
+from cschoice.records import Job
+from cschoice.registry import load
+from cschoice.seeding import seed_for
+from cschoice.space import Dimension
+from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tuning import narrowed
+
+Params = Mapping[str, Any]
+
+
+def new_learner(job: Job, params: Params | None = None) -> Learner:
+    """Return the job's learner, unfitted, with these parameters above its own."""
+    given = job.learner_parameters
+    learner: Learner = make_learner(job.registered, **given)
+    _, fixed = narrowed(learner.tunable(), job.space)
+    learner.set_params(**{**fixed, **given, **(params or {})})
+    return learner
+
+
+def search_space(job: Job) -> dict[str, Dimension]:
+    """Return what there is to tune: what the job gives is fixed."""
+    learner: Learner = make_learner(job.registered, **job.learner_parameters)
+    space, _ = narrowed(learner.tunable(), job.space)
+    return {name: row for name, row in space.items() if name not in job.learner_parameters}
+
+
+def without(parameters: Params, *names: str) -> dict[str, Any]:
+    """Return the parameters without those that change no number here."""
+    return {name: value for name, value in parameters.items() if name not in names}
+
+
+def not_generated(dataset: str) -> str | None:
+    """Say why fresh tasks with one choice each cannot be had of a dataset; None if they can."""
+    info = DATASETS[dataset]
+    if info.source and issubclass(load(info.source), Synthetic) and info.kind is Kind.SINGLETON:
+        return None
+    return f"{dataset} is no singleton choice that is generated as needed, as medoid is"
+
+
+def seed_of(job: Job, purpose: str, **names: str | int) -> int:
+    """Return a seed that all learners share, unless their name is among the names."""
+    return seed_for(job.seed, purpose, dataset=job.dataset, fold=job.fold, **names)
+
+
+def fit(
+    context: Context, learner: Learner, tasks: ChoiceTasks, purpose: str, split: int | None = None
+) -> Learner:
+    """Fit on these tasks; the purpose names the seed."""
+    learner.on_epoch = lambda row: context.tell({"event": "epoch", "split": split, **row})
+    seed = seed_of(context.job, purpose, learner=learner.name)
+    learner.fit(tasks, seed=seed, device=context.device)
+    learner.on_epoch = None
+    return learner

@@ -1,0 +1,1 @@
+"""How pictures are drawn: one module per kind, the only ones that load matplotlib."""

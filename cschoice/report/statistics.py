@@ -1,0 +1,132 @@
+"""Is it more than noise? Tests between learners on one dataset and over several.
+
+On one dataset: the corrected resampled t-test (Nadeau and Bengio, 2003). Folds of a dataset
+share training tasks, so their differences vary together and a plain t-test sees too much; the
+variance is multiplied by 1/k + n_test/n_train instead of 1/k. Over datasets: Friedman's test on
+ranks in the form of Iman and Davenport, then Nemenyi's critical difference (Demšar, 2006).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVEL = 0.05
+_NOTHING = 1e-12  # differences this small are rounding
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better one learner is than another on the folds that both have."""
+
+    mean: float
+    low: float  # of the interval that holds the difference with 95 % confidence
+    high: float
+    effect: float  # the mean in units of its standard deviation over folds
+    p: float
+    n_folds: int
+
+
+def corrected_t_test(differences: Sequence[float], test_to_train: float) -> Difference | None:
+    """Test whether the mean difference over folds is other than zero; None for a single fold.
+
+    ``test_to_train`` is the ratio of their sizes, 0 if every fold is a fresh draw.
+
+    >>> test = corrected_t_test([0.02, 0.03, 0.04, 0.03, 0.03], test_to_train=0.25)
+    >>> print(f"{test.mean:.3f} [{test.low:.3f}, {test.high:.3f}] p={test.p:.3f}")
+    0.030 [0.017, 0.043] p=0.003
+    """
+    from scipy.stats import t
+
+    n = len(differences)
+    if n < 2:
+        return None
+    mean, std = statistics.mean(differences), statistics.stdev(differences)
+    if std < _NOTHING:
+        equal = abs(mean) < _NOTHING
+        effect = 0.0 if equal else math.copysign(math.inf, mean)
+        return Difference(mean, mean, mean, effect, 1.0 if equal else 0.0, n)
+    error = std * math.sqrt(1 / n + test_to_train)
+    p = 2 * float(t.sf(abs(mean) / error, n - 1))
+    margin = error * float(t.isf(LEVEL / 2, n - 1))
+    return Difference(mean, mean - margin, mean + margin, mean / std, p, n)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Adjust p-values for being several (Holm, 1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted, largest = [0.0] * len(ps), 0.0
+    for place, k in enumerate(sorted(range(len(ps)), key=lambda k: ps[k])):
+        largest = max(largest, min(1.0, (len(ps) - place) * ps[k]))
+        adjusted[k] = largest
+    return adjusted
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Ranks of learners over datasets, and whether they are more than chance."""
+
+    ranks: tuple[float, ...]  # the mean over datasets; 1 is best
+    p: float
+    agreement: float  # Kendall's W: 0 no agreement between datasets, 1 all rank alike
+    critical_difference: float  # mean ranks closer than this cannot be told apart
+
+    @property
+    def differs(self) -> bool:
+        """Say whether there is a difference between any of the learners."""
+        return self.p < LEVEL
+
+
+def friedman(scores: NDArray[np.float64]) -> Friedman:
+    """Compare learners by their ranks; ``scores`` are (datasets, learners), larger is better.
+
+    >>> friedman(np.array([[3, 2, 1], [3, 1, 2], [9, 4, 1], [7, 6, 5.0]])).ranks
+    (1.0, 2.25, 2.75)
+    """
+    from scipy.stats import f, friedmanchisquare, rankdata
+
+    n, k = scores.shape
+    ranks = rankdata(-scores, axis=1).mean(axis=0)
+    chi_square = float(friedmanchisquare(*scores.T).statistic) if np.ptp(scores, 1).any() else 0.0
+    largest = n * (k - 1)
+    if largest - chi_square < _NOTHING:
+        p = 0.0  # every dataset ranks them alike
+    else:
+        p = float(f.sf((n - 1) * chi_square / (largest - chi_square), k - 1, (k - 1) * (n - 1)))
+    return Friedman(
+        tuple(float(rank) for rank in ranks), p, chi_square / largest, critical_difference(n, k)
+    )
+
+
+def critical_difference(n_datasets: int, n_learners: int) -> float:
+    """Return how far mean ranks must be apart to differ (Nemenyi, 1963).
+
+    >>> round(critical_difference(14, 4), 2)
+    1.25
+    """
+    from scipy.stats import studentized_range
+
+    q = float(studentized_range.isf(LEVEL, n_learners, np.inf)) / math.sqrt(2)
+    return q * math.sqrt(n_learners * (n_learners + 1) / (6 * n_datasets))
+
+
+def groups(ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
+    """Return the longest runs of sorted ranks that lie within a distance: first and last.
+
+    >>> groups([1.0, 1.5, 2.4, 4.0], distance=1.0)
+    [(0, 1), (1, 2)]
+    """
+    runs: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = max(k for k in range(first, len(ranks)) if ranks[k] - ranks[first] <= distance)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
