@@ -25,18 +25,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cschoice_cli.display import duration
-from cschoice_cli.estimate import n_fits
 
 from cschoice.config import Study, load
-from cschoice.datasets import DATASETS
-from cschoice.learners import LEARNERS, make_learner
+from cschoice.learners import make_learner
 from cschoice.pipeline import Selection, plan
+from cschoice.protocols.base import protocol_of
 from cschoice.records import Job
 from cschoice.resources import Resources
+from cschoice.store import ResultStore
 from cschoice.tables import read
 
 Cell = tuple[str, str]  # dataset, learner
 OVERHEAD = 2.8  # seconds per start
+NOTHING = ResultStore(Path("nowhere"))  # none of these jobs builds on others
 HOLD = 120.0  # seconds that SLURM holds a job back which was put into the queue again
 MEASURED: dict[Cell, float] = {  # CPU seconds per job
     ("medoid", "fate-linear"): 4.26,
@@ -106,12 +107,11 @@ def simulate(
 
 
 def effort(job: Job) -> float:
-    """Return what a job's time is proportional to: fits, tasks and epochs."""
-    learner = make_learner(job.learner, **job.learner_parameters)
+    """Return what a job's time is proportional to: tasks that it learns from, over all epochs."""
+    learner = make_learner(job.registered, **job.learner_parameters)
     parameters = job.dataset_parameters
     n_tasks = parameters.get("n_train", parameters.get("max_train", 10_000))
-    fits = n_fits(job, DATASETS[job.dataset].kind, bool(learner.search_space))
-    return fits * n_tasks * getattr(learner, "epochs", 1)
+    return protocol_of(job).work(job, learner, n_tasks)
 
 
 def measured(study: Study, results: Path | None) -> dict[Cell, float]:
@@ -123,7 +123,8 @@ def measured(study: Study, results: Path | None) -> dict[Cell, float]:
         folds = folds.query("profile == @profile and experiment == @experiment")
         seconds = folds.groupby(["dataset", "learner"])["seconds"].median().to_dict()
     datasets, learners = ({cell[k] for cell in seconds} for k in (0, 1))
-    jobs = plan(study, Selection(experiment, profile, sorted(learners), sorted(datasets), 1))
+    selection = Selection(experiment, profile, sorted(learners), sorted(datasets), 1)
+    jobs = plan(study, selection, NOTHING)
     efforts = {(job.dataset, job.learner): effort(job) for job in jobs}
     return {cell: value / efforts[cell] for cell, value in seconds.items() if cell in efforts}
 
@@ -133,10 +134,11 @@ def paper_times(study: Study, rates: dict[Cell, float]) -> list[Running]:
     of_learner: dict[str, list[float]] = {}
     for (_, learner), rate in rates.items():
         of_learner.setdefault(learner, []).append(rate)
-    if unknown := [name for name in LEARNERS if name not in of_learner]:
-        print(f"not measured, left out: {', '.join(unknown)}")
+    jobs = plan(study, Selection("study", "paper"), NOTHING)
+    if unknown := {job.learner for job in jobs} - set(of_learner):
+        print(f"not measured, left out: {', '.join(sorted(unknown))}")
     times = []
-    for job in plan(study, Selection("study", "paper")):
+    for job in jobs:
         if job.learner in of_learner:
             usual = statistics.median(of_learner[job.learner])
             seconds = rates.get((job.dataset, job.learner), usual) * effort(job)

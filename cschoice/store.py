@@ -120,6 +120,15 @@ class ResultStore:
             trials.setdefault(trial.number, trial)
         return list(trials.values())
 
+    def reached(self, job: Job) -> str:
+        """Return what changes whenever a job gets further, whatever its protocol writes."""
+        kept = [
+            (path.name, path.stat().st_size, path.stat().st_mtime_ns)
+            for path in sorted(self.folder(job).glob("[!.]*"))
+            if path.name != "log.txt" and not path.name.startswith("claim-")
+        ]
+        return to_json(kept)
+
     def append(self, job: Job, trial: Trial) -> None:
         """Add a trial to the journal; when this returns it is on disk."""
         with (self.folder(job) / "trials.jsonl").open("a", encoding="utf-8") as file:

@@ -24,7 +24,7 @@ from cschoice.resources import Resources
 from cschoice.store import ResultStore
 from cschoice.tuning import best_trial
 
-_MAX_FAILURES = 3  # in a row, without a trial in between
+_MAX_FAILURES = 3  # in a row, without getting further in between
 _WANTED = ("CANCELLED", "DEADLINE")  # someone decided so: it does not run again by itself
 _HINTS = {"OUT_OF_MEMORY": "--mem", "exceeded memory limit": "--mem", "TIMEOUT": "--time"}
 
@@ -48,7 +48,7 @@ class SlurmExecutor:
         self._batches = Batches(store)
         self._submission = Submission(self._batches, resources, device, keep_predictions)
         self._owners: dict[str, str] = {}
-        self._failures: dict[Job, tuple[int, int]] = {}  # how many, and at how many trials
+        self._failures: dict[Job, tuple[int, str]] = {}  # how many, and how far it had come
         self._journals: dict[Job, int] = {}  # sizes, to read them only when they grew
         self._said = ""
 
@@ -176,14 +176,14 @@ class SlurmExecutor:
     def _died(self, task_id: str, job: Job, task: Task | None) -> Outcome | None:
         """Run a task again that ended without a record, unless it keeps doing so."""
         words = slurm.last_words(task_id) or "nothing: it does not know the job any more"
-        n_trials = len(self._trials(job))
-        count, since = self._failures.get(job, (0, n_trials))
-        count = count + 1 if n_trials == since else 1
+        reached = self.store.reached(job)
+        count, before = self._failures.get(job, (0, reached))
+        count = count + 1 if reached == before else 1
         state = task.state if task else ""
         if state not in _WANTED and (count < _MAX_FAILURES or state == "PREEMPTED"):
             self._again(task_id, job)
-            self._failures[job] = (count, n_trials)
-            self.notify(f"{job.label} runs again from trial {n_trials}; SLURM says {words}")
+            self._failures[job] = (count, reached)
+            self.notify(f"{job.label} goes on again; SLURM says {words}")
             return None
         log = self._batches.root / self._owners[task_id].split()[1] / f"{task_id}_0_log.out"
         said = f"{log_tail(self.store.folder(job) / 'log.txt')}\n{log_tail(log)}"

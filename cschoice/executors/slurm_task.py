@@ -1,8 +1,8 @@
 """What SLURM runs on a node: one worker, and what to do when its time is over.
 
 submitit calls this, and its ``checkpoint`` shortly before the time limit or a preemption; then it
-puts the job back into the queue. The journal is the checkpoint, so there is nothing to save: the
-next life goes on behind the last trial that is on disk.
+puts the job back into the queue. The job's files are the checkpoint, so there is nothing to save:
+the next life goes on behind the last trial, or epoch, that is on disk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cschoice.worker import EXIT_BUSY, command, give_up, thread_settings
 if TYPE_CHECKING:
     from submitit.helpers import DelayedSubmission
 
-_MAX_STALLS = 3  # lives in a row that ran out of time without finishing a trial
+_MAX_STALLS = 3  # lives in a row that ran out of time without getting further
 _LONG_ENOUGH = 0.25  # of the time limit: less is a preemption, which proves nothing
 
 
@@ -44,7 +44,7 @@ class SlurmTask:
     keep_predictions: bool
     owner: str
     minutes: int  # the time limit
-    n_trials: int = 0  # when the life before this one ended
+    reached: str = ""  # when the life before this one ended
     n_stalls: int = 0
     started: float = field(default=0.0, init=False)
 
@@ -75,15 +75,15 @@ class SlurmTask:
         from submitit.helpers import DelayedSubmission
 
         store, job = self._opened()
-        n_trials = len(store.trials(job))
+        reached = store.reached(job)
         long_enough = time.monotonic() - self.started > _LONG_ENOUGH * 60 * self.minutes
-        n_stalls = 0 if n_trials > self.n_trials else self.n_stalls + long_enough
+        n_stalls = self.n_stalls + long_enough if reached == self.reached else 0
         if n_stalls >= _MAX_STALLS:
             raise _NeverEnding(
-                f"its {self.minutes} minutes were over {n_stalls} times in a row before it got "
-                f"further than {n_trials} trials: give it more with --time"
+                f"its {self.minutes} minutes were over {n_stalls} times in a row before it got any "
+                "further: give it more with --time"
             )
-        return DelayedSubmission(replace(self, n_trials=n_trials, n_stalls=n_stalls))
+        return DelayedSubmission(replace(self, reached=reached, n_stalls=n_stalls))
 
     def _opened(self) -> tuple[ResultStore, Job]:
         return ResultStore(Path(self.results)), from_json(Job, self.job, "the job")

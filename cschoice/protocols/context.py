@@ -47,14 +47,18 @@ class Context:
         """Return the job's folder."""
         return self.store.folder(self.job)
 
+    def check(self) -> None:
+        """End here if someone else took the job over; to be asked before writing its files."""
+        if not self.holds():
+            raise ClaimLost(f"{self.folder} was taken over")
+
     def trials(self) -> list[Trial]:
         """Return the trials so far."""
         return self.store.trials(self.job)
 
     def append(self, trial: Trial) -> None:
-        """Put a trial on disk, unless someone else took the job over."""
-        if not self.holds():
-            raise ClaimLost(f"{self.folder} was taken over")
+        """Put a trial on disk."""
+        self.check()
         self.store.append(self.job, trial)
 
 

@@ -140,6 +140,6 @@ def test_what_keeps_failing_ends_as_failed_in_slurms_own_words(cluster, tmp_path
     assert "exceeded memory limit" in reason
     assert reason.splitlines()[-1].startswith("failed 3 times, SLURM says FAILED (NonZeroExitCode)")
     assert reason.endswith("give it more with --mem")
-    assert errors.count("runs again from trial 0") == 2
+    assert errors.count("medoid/mnl/fold-0 goes on again; SLURM says FAILED") == 2
     study.run("--folds", "1")
     assert study.table("folds")["state"].item() == "done"

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -30,12 +30,6 @@ def job():
 def make_task(store, job, **changes):
     words = {"device": "cpu", "keep_predictions": False, "owner": "slurm x 0", "minutes": 1}
     return SlurmTask(str(store.root), to_json(asdict(job)), **words | changes)
-
-
-def try_once(store, job):
-    store.begin(job)
-    number = len(store.trials(job))
-    store.append(job, Trial(number, Rung.FULL, {}, [0.5], TrialState.COMPLETE, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -85,28 +79,45 @@ def test_limits_have_the_names_of_the_configuration(monkeypatch):
 def test_lives_that_get_further_go_on_and_others_are_counted(store, job):
     task = make_task(store, job)
     task.started = time.monotonic() - 30
-    next_life = task.checkpoint().function
-    assert (next_life.n_trials, next_life.n_stalls) == (0, 1)
-    next_life.started = time.monotonic()  # preempted at once: that says nothing
-    assert next_life.checkpoint().function.n_stalls == 1
-    try_once(store, job)
-    assert next_life.checkpoint().function == make_task(store, job, n_trials=1)
-    last_life = make_task(store, job, n_trials=1, n_stalls=2)
-    last_life.started = time.monotonic() - 30
-    with pytest.raises(_NeverEnding, match="further than 1 trials: give it more with --time"):
-        last_life.checkpoint()
+    store.begin(job)
+    first = task.checkpoint().function
+    assert first.n_stalls == 0
+    first.started = time.monotonic() - 30
+    second = first.checkpoint().function
+    assert second == replace(first, n_stalls=1)
+    second.started = time.monotonic()  # preempted at once: that says nothing
+    assert second.checkpoint().function.n_stalls == 1
+    store.append(job, Trial(0, Rung.FULL, {}, [0.5], TrialState.COMPLETE, 1.0))
+    third = second.checkpoint().function
+    assert third == replace(first, reached=store.reached(job))
+    last = replace(third, n_stalls=2)
+    last.started = time.monotonic() - 30
+    with pytest.raises(_NeverEnding, match="3 times in a row before it got any further"):
+        last.checkpoint()
+
+
+def test_whatever_a_protocol_writes_is_getting_further(store, job):
+    store.begin(job)
+    before = store.reached(job)
+    (store.folder(job) / "log.txt").write_text("started")
+    (store.folder(job) / "claim-0.json").write_text("{}")
+    assert store.reached(job) == before
+    (store.folder(job) / "checkpoint.safetensors").write_bytes(b"weights")
+    assert store.reached(job) != before
 
 
 def test_a_job_that_never_ends_is_recorded_as_failed_and_its_worker_ended(store, job):
     """As submitit does it: the signal's handler calls ``checkpoint`` amidst the waiting."""
     code = (
-        "import json, signal, sys; from cschoice.executors.slurm_task import SlurmTask\n"
+        "import json, signal, sys\n"
+        "from cschoice.executors.slurm_task import SlurmTask\n"
+        "from cschoice.store import ResultStore\n"
         "task = SlurmTask(**json.loads(sys.argv[1]))\n"
+        "ResultStore.reached = lambda store, job: ''  # never any further\n"
         "signal.signal(signal.SIGUSR2, lambda number, frame: task.checkpoint())\n"
         "task()"
     )
-    # No trial counts as getting further, and any time as long enough.
-    words = asdict(make_task(store, job, minutes=0, n_trials=10**6, n_stalls=2))
+    words = asdict(make_task(store, job, minutes=0, n_stalls=2))  # any time is long enough
     del words["started"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, json.dumps(words)], start_new_session=True
@@ -130,7 +141,7 @@ def test_a_job_that_never_ends_is_recorded_as_failed_and_its_worker_ended(store,
         process.wait()
     record = store.record(job)
     assert record.state is State.FAILED
-    assert "times in a row before it got further than" in record.reason
+    assert "3 times in a row before it got any further" in record.reason
     n_trials = len(store.trials(job))
     time.sleep(0.5)
     assert len(store.trials(job)) == n_trials

@@ -230,7 +230,8 @@ def test_clocks_that_differ_between_machines_matter_to_nobody(tmp_path, monkeypa
 
 
 def test_a_job_that_was_taken_over_writes_nothing_more(store, monkeypatch):
-    job = make_job(budget=Budget(2), dataset_parameters={"n_train": 20, "n_test": 5})
+    sizes = {"n_train": 20, "n_test": 5}
+    job = make_job(budget=Budget(2), dataset_parameters=sizes, learner_parameters={})
     append = store.append
 
     def taken_over(job, trial):
