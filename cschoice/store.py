@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -122,11 +123,12 @@ class ResultStore:
 
     def reached(self, job: Job) -> str:
         """Return what changes whenever a job gets further, whatever its protocol writes."""
-        kept = [
-            (path.name, path.stat().st_size, path.stat().st_mtime_ns)
-            for path in sorted(self.folder(job).glob("[!.]*"))
-            if path.name != "log.txt" and not path.name.startswith("claim-")
-        ]
+        kept = []
+        for path in sorted(self.folder(job).glob("[!.]*")):
+            if path.name != "log.txt" and not path.name.startswith("claim-"):
+                with suppress(FileNotFoundError):  # replaced just now
+                    found = path.stat()
+                    kept.append((path.name, found.st_size, found.st_mtime_ns))
         return to_json(kept)
 
     def append(self, job: Job, trial: Trial) -> None:

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -88,14 +88,14 @@ class Submission:
             )
             for index, job in enumerate(jobs)
         ]
-        said = io.StringIO()
         try:
-            with _outside_of_jobs(), redirect_stderr(said):  # submitit prints what we report
+            with _outside_of_jobs(), redirect_stderr(io.StringIO()):  # we report it ourselves
                 executor = submitit.SlurmExecutor(folder=folder, max_num_timeout=_ALWAYS)
                 executor.update_parameters(**self._parameters(folder.name, len(jobs), before))
                 submitted = executor.submit_array(tasks)
         except KeyboardInterrupt:  # tasks whose files are not there yet could not start
-            cancel(f"--name={folder.name}")
+            with suppress(ClusterError):
+                cancel(f"--name={folder.name}")
             shutil.rmtree(folder, ignore_errors=True)
             raise
         except RuntimeError as error:

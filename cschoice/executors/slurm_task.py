@@ -92,9 +92,9 @@ class SlurmTask:
 def _start_shielded(
     words: Sequence[str], log: IO[str], environment: dict[str, str]
 ) -> subprocess.Popen[bytes]:
-    """Start a process that overhears the signals which SLURM sends to everyone here.
+    """Start a process that ignores the signals which SLURM sends to everyone here.
 
-    They are meant for us, and what a process ignores its children ignore.
+    They are meant for us; and what a process ignores when it starts a child, the child ignores.
     """
     signals = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
     handlers = [signal.signal(number, signal.SIG_IGN) for number in signals]
@@ -114,11 +114,8 @@ def _start_shielded(
 def _place() -> str:
     """Say which job of SLURM this is, and where."""
     read = os.environ.get
-    job = "_".join(
-        filter(
-            None, (read("SLURM_ARRAY_JOB_ID", read("SLURM_JOB_ID")), read("SLURM_ARRAY_TASK_ID"))
-        )
-    )
+    array = read("SLURM_ARRAY_JOB_ID")
+    job = f"{array}_{read('SLURM_ARRAY_TASK_ID')}" if array else read("SLURM_JOB_ID")
     return (
         f"SLURM job {job}, restart {read('SLURM_RESTART_COUNT', '0')}, "
         f"node {read('SLURMD_NODENAME')}, CUDA_VISIBLE_DEVICES={read('CUDA_VISIBLE_DEVICES', '')}"

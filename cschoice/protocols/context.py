@@ -17,9 +17,8 @@ from cschoice.store import ResultStore
 
 Event = Mapping[str, Any]
 
-# Which part of a cluster it was.
-_SLURM = ("SLURM_CLUSTER_NAME", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ID",
-          "SLURM_JOB_PARTITION", "SLURMD_NODENAME", "SLURM_RESTART_COUNT")  # fmt: skip
+# Which part of a cluster it was; numbers of jobs are in their logs.
+_SLURM = ("SLURM_CLUSTER_NAME", "SLURM_JOB_PARTITION", "SLURMD_NODENAME")
 
 
 def _ignore(event: Event) -> None:

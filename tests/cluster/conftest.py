@@ -75,7 +75,7 @@ class ClusterStudy(Study):
     def start(self, *options, **popen):
         environment = self.cluster.environment
         if self.profile in ("busy", "slow"):
-            environment = environment | {"PYTHONPATH": str(SLOW_DISK)}
+            environment = environment | {"PYTHONPATH": str(SLOW_DISK), "SLOW_DISK": "0.3"}
         process = super().start(*options, env=environment, **popen)
         self.cluster.watching.append(process)
         return process

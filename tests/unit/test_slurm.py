@@ -128,7 +128,7 @@ def test_a_job_that_never_ends_is_recorded_as_failed_and_its_worker_ended(store,
             assert time.monotonic() < deadline
             time.sleep(0.1)
         before = len(store.trials(job))
-        for number in (signal.SIGUSR2, signal.SIGTERM):  # the worker overhears them
+        for number in (signal.SIGUSR2, signal.SIGTERM):  # the worker ignores them
             workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True)
             subprocess.run(["kill", f"-{number}", *workers.stdout.decode().split()], check=True)
         while len(store.trials(job)) <= before + 1:
