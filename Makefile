@@ -11,10 +11,10 @@ demo: .venv/installed
 	$(BIN)/cschoice report --profile demo --results results/demo
 
 test: lint type layers
-	$(BIN)/python -m pytest -n 2 -m "not long"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long"
 
 faults: setup
-	$(BIN)/python -m pytest -m long tests/faults
+	$(BIN)/python -m pytest -m long tests/faults tests/cluster
 
 check: test
 

@@ -21,6 +21,11 @@ def complain(message: str) -> None:
     typer.echo(f"error: {message}", err=True)
 
 
+def say(message: str) -> None:
+    """Say how it goes, in one line."""
+    talk.print(message, highlight=False, markup=False, soft_wrap=True)
+
+
 def answer_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], folding: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +30,7 @@ class Display:
         self._n_jobs, self._n_done = n_jobs, 0
         self._started = time.monotonic()
         self._running: dict[Job, dict[str, Any]] = {}
+        self._queued: dict[Job, str] = {}  # and why they wait
         self._live = Live(console=talk, get_renderable=self._render, transient=True)
 
     def __enter__(self) -> Self:
@@ -46,6 +48,11 @@ class Display:
 
     def on_event(self, job: Job, device: str, event: Mapping[str, Any]) -> None:
         """Take note of what a job says."""
+        if event.get("event") == "queued":
+            self._queued[job] = event["reason"]
+            self._running.pop(job, None)
+            return
+        self._queued.pop(job, None)
         known = self._running.setdefault(job, {"since": time.monotonic()})
         known["device"] = device
         known.update(event)
@@ -53,13 +60,15 @@ class Display:
     def finished(self, outcome: Outcome, record: Record | None) -> None:
         """Print the line of a finished job."""
         since = self._running.pop(outcome.job, {}).get("since", time.monotonic())
+        self._queued.pop(outcome.job, None)
         self._n_done += 1
         line = _line(outcome, record, time.monotonic() - since)
         talk.print(line, highlight=False, markup=False, soft_wrap=True)  # one line in a log, too
 
     def _render(self) -> Group:
         table = Table("job", "device", "trial", "epoch", "so far", "since", box=None)
-        for job, known in self._running.items():
+        n_rows = max(1, talk.height - 6)  # what does not fit would push the bar off the screen
+        for job, known in list(self._running.items())[:n_rows]:
             table.add_row(
                 job.label,
                 known["device"],
@@ -68,8 +77,13 @@ class Display:
                 _so_far(known),
                 duration(time.monotonic() - known["since"]),
             )
+        if len(self._running) > n_rows:
+            table.add_row(f"… {len(self._running) - n_rows} more")
         elapsed = time.monotonic() - self._started
         text = f"{self._n_done} of {self._n_jobs} jobs, {duration(elapsed)}"
+        if self._queued:
+            reason, _ = Counter(self._queued.values()).most_common(1)[0]
+            text += f", {len(self._queued)} queued ({reason})"
         if self._n_done:
             left = elapsed / self._n_done * (self._n_jobs - self._n_done)
             text += f", about {duration(left)} left"

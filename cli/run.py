@@ -15,13 +15,29 @@ from cschoice.errors import InvalidParameter
 from cschoice.executors import Executor
 from cschoice.executors.inline import InlineExecutor
 from cschoice.executors.local import LocalExecutor, local_slots
+from cschoice.executors.slurm import SlurmExecutor
 from cschoice.pipeline import Selection, check_parameters, current_jobs, plan, remarks
 from cschoice.pipeline import run as run_jobs
 from cschoice.records import Job
+from cschoice.resources import Resources
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect
 
-from .console import answer_table, talk
+from .cluster import (
+    Account,
+    Cpus,
+    Detach,
+    Gpus,
+    MaxJobs,
+    Mem,
+    OnExit,
+    OnExitOption,
+    Partition,
+    Time,
+    chosen_resources,
+    leave_or_cancel,
+)
+from .console import answer_table, say, talk
 from .display import Display, duration
 from .estimate import estimate
 from .options import (
@@ -52,8 +68,12 @@ def run(
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps or auto.")] = "auto",
     executor: Annotated[
-        str, typer.Option(help="local: one process per job; inline: this process, for debugging.")
-    ] = "local",
+        str | None,
+        typer.Option(
+            help="local: one process per job; slurm: a cluster; inline: this process, for "
+            "debugging. By default the study's, else local."
+        ),
+    ] = None,
     results: Results = DEFAULT_RESULTS,
     config: Config = None,
     data: DataFolder = None,  # noqa: ARG001 - its callback tells everyone
@@ -64,6 +84,15 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and how long it may take.")
     ] = False,
+    partition: Partition = None,
+    account: Account = None,
+    gpus: Gpus = None,
+    cpus: Cpus = None,
+    mem: Mem = None,
+    time: Time = None,
+    max_jobs: MaxJobs = None,
+    detach: Detach = False,
+    on_exit: OnExitOption = None,
 ) -> None:
     """Run a study, or the part of it that you name.
 
@@ -73,6 +102,12 @@ def run(
     tests on tasks of other sizes; 'unique-stream' trains on a stream without end.
     """
     study = load(config)
+    resources = chosen_resources(
+        study, executor, workers, detach or on_exit is not None,
+        partition=partition, account=account, gpus=gpus, cpus=cpus, mem=mem, time=time,
+        max_jobs=max_jobs,
+    )  # fmt: skip
+    slurm = resources.name == "slurm"
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
     store = ResultStore(results)
     store.check()
@@ -81,20 +116,25 @@ def run(
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
     _say_remarks(remaining)
     if dry_run:
-        n_workers = len(local_slots(device, workers))
-        _show_plan(remaining, store, len(jobs) - len(remaining), n_workers)
+        n_slots = resources.max_jobs if slurm else len(local_slots(device, workers))
+        _show_plan(remaining, store, len(jobs) - len(remaining), n_slots)
         return
-    where = _executor(executor, store, device, workers, keep_predictions)
+    where = _executor(resources, store, device, workers, keep_predictions)
     store.open()
     if force:
         _forget(remaining, store)
-    _run(remaining, store, where)
+    next_options = _options(profile, experiment, results)
+    if detach and isinstance(where, SlurmExecutor):
+        n_new = where.submit(remaining)
+        typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
+        return
+    _run(remaining, store, where, on_exit)
     collect(store, current_jobs(study, store, jobs)[0])
     counts = Counter(store.progress(job) for job in jobs)  # the files are the truth
     typer.echo(
         f"{counts[Progress.DONE]} of {len(jobs)} jobs done, {counts[Progress.SKIPPED]} skipped, "
         f"{counts[Progress.FAILED]} failed: {results / 'tables'}. "
-        f"Next: cschoice report{_options(profile, experiment, results)}"
+        f"Next: cschoice report{next_options}"
     )
     raise typer.Exit(1 if counts[Progress.FAILED] else 0)
 
@@ -136,32 +176,43 @@ def _options(profile: str, experiment: str, results: Path) -> str:
 
 
 def _executor(
-    name: str, store: ResultStore, device: str, workers: int | None, keep_predictions: bool
+    resources: Resources,
+    store: ResultStore,
+    device: str,
+    workers: int | None,
+    keep_predictions: bool,
 ) -> Executor:
+    if resources.name == "slurm":
+        return SlurmExecutor(
+            store, resources, device=device, keep_predictions=keep_predictions, notify=say
+        )
     slots = local_slots(device, workers)
-    if name == "inline":
+    if resources.name == "inline":
         return InlineExecutor(store, slots[0].device, keep_predictions)
-    if name == "local":
-        return LocalExecutor(store, slots, keep_predictions=keep_predictions)
-    raise InvalidParameter(f"executor must be local or inline, got '{name}'")
+    return LocalExecutor(store, slots, keep_predictions=keep_predictions)
 
 
-def _run(jobs: list[Job], store: ResultStore, executor: Executor) -> None:
+def _run(jobs: list[Job], store: ResultStore, executor: Executor, on_exit: OnExit | None) -> None:
     """Run the jobs with a display."""
-    with Display(len(jobs)) as display:
-        for outcome, record in run_jobs(jobs, store, executor, display.on_event):
-            display.finished(outcome, record)
+    try:
+        with Display(len(jobs)) as display:
+            for outcome, record in run_jobs(jobs, store, executor, display.on_event):
+                display.finished(outcome, record)
+    except KeyboardInterrupt:
+        if isinstance(executor, SlurmExecutor):
+            leave_or_cancel(executor, on_exit)
+        raise
 
 
-def _show_plan(jobs: list[Job], store: ResultStore, n_done: int, n_slots: int) -> None:
+def _show_plan(jobs: list[Job], store: ResultStore, n_done: int, n_slots: int | None) -> None:
     seconds = estimate(jobs, store)
     cells: dict[tuple[str, str], list[Job]] = {}
     for job in jobs:
         cells.setdefault((job.dataset, job.learner), []).append(job)
     total = sum(seconds[cell] * len(group) for cell, group in cells.items())
+    at_once = f", {duration(total / n_slots)} on {n_slots} workers" if n_slots else ""
     answer_table(
-        f"{len(jobs)} jobs to run, {n_done} done; about {duration(total)} of CPU time, "
-        f"{duration(total / n_slots)} on {n_slots} workers",
+        f"{len(jobs)} jobs to run, {n_done} done; about {duration(total)} of CPU time{at_once}",
         ["dataset", "learner", "#jobs", "#trials", "#per job", "#all"],
         [
             [

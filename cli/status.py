@@ -7,11 +7,12 @@ from collections import Counter
 import typer
 
 from cschoice.config import load
+from cschoice.executors.slurm_standing import standing
 from cschoice.pipeline import Selection, current_jobs, plan
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect as collect_tables
 
-from .console import answer_json, answer_table, talk
+from .console import answer_json, answer_table, say, talk
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -39,15 +40,16 @@ def status(
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Show what is done, running, failed, stale or to do, from the files alone.
+    """Show what is done, running, queued, failed, stale or to do.
 
-    Works while another process runs. Stale means: finished under another configuration.
+    The files tell, while others write them too; what was submitted to SLURM, its queue. Stale
+    means: finished under another configuration.
     """
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
     store = ResultStore(results)
     store.check()
     jobs = plan(load(config), selection, store)
-    states = [(job, store.progress(job)) for job in jobs]
+    states = list(zip(jobs, standing(store, jobs, say), strict=True))
     if as_json:
         answer_json(
             [

@@ -23,6 +23,7 @@ from cschoice.learners import LEARNERS
 from cschoice.protocols import PROTOCOLS
 from cschoice.registry import load as registry_load
 from cschoice.registry import unknown_name
+from cschoice.resources import Resources
 
 if TYPE_CHECKING:
     from cschoice.protocols.base import Protocol
@@ -101,6 +102,7 @@ class Study(_Strict):
     learners: dict[Name, LearnerSettings] = {}
     experiments: dict[Name, Experiment]
     profiles: dict[Name, Profile]
+    executor: Resources = Resources()
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment of that name."""
@@ -157,6 +159,15 @@ def check(content: Any, path: Path) -> Study:
     return study
 
 
+def with_options(resources: Resources, **options: Any) -> Resources:
+    """Let what the command line says stand above the study; None says nothing."""
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        return Resources.model_validate(resources.model_dump() | given)
+    except ValidationError as error:
+        raise ConfigError([f"--{_problem(e)}" for e in error.errors()]) from error
+
+
 def _problem(error: Any) -> str:
     """Say what pydantic found, with the nearest name where a key is unknown."""
     where = ".".join(str(part) for part in error["loc"]) or "the whole file"
@@ -172,7 +183,11 @@ def _problem(error: Any) -> str:
 
 def _fields_beside(location: tuple[Any, ...]) -> list[str]:
     """Return the keys that are known where an unknown one was found."""
-    section = {1: Study, 3: {"learners": LearnerSettings, "experiments": Experiment}}
+    section = {
+        1: Study,
+        2: Resources,
+        3: {"learners": LearnerSettings, "experiments": Experiment},
+    }
     model: Any = section.get(len(location), FrugalSettings)
     if isinstance(model, dict):
         model = model.get(location[0], Profile)

@@ -80,5 +80,9 @@ class DamagedData(DataUnavailable, ValueError):
     """Raw data that are there but cannot be read; names file, line and problem."""
 
 
+class ClusterError(CschoiceError, RuntimeError):
+    """A scheduler that is not there, does not answer or refuses; in its own words."""
+
+
 class MissingDependency(CschoiceError, ImportError):
     """An optional package that is needed here and not installed."""

@@ -7,6 +7,7 @@ the next one on the same machine writes the same target.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -72,6 +73,34 @@ def explained(target: Path) -> Iterator[None]:
         if any(part.endswith(".tmp") for part in where.parts):
             where = target  # the name that the user gave
         raise FileNotUsable(f"cannot write {where}: {why}") from error
+
+
+def read_shared(path: Path) -> str | None:
+    """Return the text of a file that others replace and remove; None if it is not there.
+
+    On a network file system, a file that was replaced between opening and reading is "stale":
+    opened again, it is the new one.
+    """
+    try:
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+            return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def refresh(folder: Path) -> None:
+    """See what other machines did to a folder: changing it makes a network file system look.
+
+    Otherwise it may answer from memory for a minute, and what was written just now is not there.
+    """
+    probe = _temporary(folder / "look")
+    with suppress(OSError):
+        probe.touch()
+        probe.unlink()
 
 
 def _prefix(target: Path) -> str:

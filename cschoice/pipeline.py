@@ -11,14 +11,12 @@ from typing import Any
 from cschoice.config import Experiment, Profile, Study
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, InvalidParameter, UnknownName
-from cschoice.executors import Executor, OnEvent, Outcome
+from cschoice.executors import Executor, OnEvent, Outcome, pause
 from cschoice.learners import LEARNERS
 from cschoice.protocols.base import protocol_of
 from cschoice.records import Budget, Frugal, Job, Record, State
 from cschoice.registry import load, unknown_name
 from cschoice.store import Progress, ResultStore
-
-_POLL = 1.0  # seconds between looks at jobs that another run is doing
 
 
 @dataclass(frozen=True)
@@ -216,8 +214,9 @@ def run(
 
 def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:
     """Wait until nobody works on these jobs any more; return those that are still not done."""
+    started = time.monotonic()
     while any(store.progress(job) is Progress.RUNNING for job in jobs):
-        time.sleep(_POLL)
+        time.sleep(pause(time.monotonic() - started))
     ended = (Progress.DONE, Progress.FAILED, Progress.SKIPPED)
     return [job for job in jobs if store.progress(job) not in ended]
 

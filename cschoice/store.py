@@ -15,14 +15,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 
 from cschoice.claims import claimed_by_living
 from cschoice.errors import FileNotUsable, InvalidFile
-from cschoice.files import replacing
+from cschoice.files import read_shared, replacing
 from cschoice.records import Job, Record, State, Trial, from_json, to_json
 
 STORE_VERSION = 1
@@ -34,6 +35,7 @@ class Progress(StrEnum):
 
     DONE = "done"
     RUNNING = "running"
+    QUEUED = "queued"  # a cluster will run it: files do not tell, see executors
     SKIPPED = "skipped"
     FAILED = "failed"
     STALE = "stale"  # finished, but under another configuration
@@ -56,10 +58,11 @@ class ResultStore:
     def check(self) -> None:
         """Refuse a folder that this version cannot read; one that is not there is fine."""
         path = self.root / "version.json"
-        if not path.exists():
+        text = _read(path)
+        if text is None:
             return
         try:
-            version = json.loads(_read(path))["version"]
+            version = json.loads(text)["version"]
         except (ValueError, TypeError, KeyError) as error:
             raise InvalidFile(f"{path} is damaged: choose another --results") from error
         if version > STORE_VERSION:
@@ -101,17 +104,32 @@ class ResultStore:
             (self.folder(job) / CHECKPOINT).unlink(missing_ok=True)
 
     def trials(self, job: Job) -> list[Trial]:
-        """Return the trials of exactly this job, in order; a torn last line does not count."""
+        """Return the trials of exactly this job, in order; a torn last line does not count.
+
+        Nor does a second line of the same number: two machines that were told to do the same job
+        may both have written it, and what they wrote is a function of the lines before.
+        """
         folder = self.folder(job)
         path = folder / "trials.jsonl"
         before = self._read_job(folder)
-        if before is None or before.key != job.key or not path.exists():
+        if before is None or before.key != job.key:
             return []
-        *lines, _torn = _read(path).split("\n")
-        return [
-            from_json(Trial, line, f"line {number} of {path}")
-            for number, line in enumerate(lines, start=1)
-        ]
+        *lines, _torn = (_read(path) or "").split("\n")
+        trials: dict[int, Trial] = {}
+        for number, line in enumerate(lines, start=1):
+            trial: Trial = from_json(Trial, line, f"line {number} of {path}")
+            trials.setdefault(trial.number, trial)
+        return list(trials.values())
+
+    def reached(self, job: Job) -> str:
+        """Return what changes whenever a job gets further, whatever its protocol writes."""
+        kept = []
+        for path in sorted(self.folder(job).glob("[!.]*")):
+            if path.name != "log.txt" and not path.name.startswith("claim-"):
+                with suppress(FileNotFoundError):  # replaced just now
+                    found = path.stat()
+                    kept.append((path.name, found.st_size, found.st_mtime_ns))
+        return to_json(kept)
 
     def append(self, job: Job, trial: Trial) -> None:
         """Add a trial to the journal; when this returns it is on disk."""
@@ -120,13 +138,13 @@ class ResultStore:
             file.flush()
             os.fsync(file.fileno())
 
-    def progress(self, job: Job) -> Progress:
-        """Say where the job stands."""
+    def progress(self, job: Job, claimed: Callable[[Path], bool] = claimed_by_living) -> Progress:
+        """Say where the job stands; who knows better than the files says whether it is claimed."""
         folder = self.folder(job)
         record = self._any_record(folder)
         if record is not None and record.key == job.key and record.state is State.DONE:
             return Progress.DONE
-        if claimed_by_living(folder):
+        if claimed(folder):
             return Progress.RUNNING
         if record is None:
             return Progress.TO_DO
@@ -142,10 +160,9 @@ class ResultStore:
     def _read_job(self, folder: Path) -> Job | None:
         """Return the job whose files these are; None if there are none or they are cut short."""
         path = folder / "job.json"
-        if not path.exists():
-            return None
         try:
-            job: Job = from_json(Job, _read(path), path)
+            text = _read(path)
+            job: Job | None = from_json(Job, text, path) if text else None
         except InvalidFile:
             return None
         return job
@@ -153,10 +170,9 @@ class ResultStore:
     def _any_record(self, folder: Path) -> Record | None:
         """Return the record; one that is cut short is as good as none, its job runs again."""
         path = folder / "record.json"
-        if not path.exists():
-            return None
         try:
-            record: Record = from_json(Record, _read(path), path)
+            text = _read(path)
+            record: Record | None = from_json(Record, text, path) if text else None
         except InvalidFile:
             return None
         return record
@@ -172,9 +188,9 @@ def _drop_torn_line(path: Path) -> None:
                 file.truncate(whole)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_shared(path)
     except OSError as error:
         raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -16,22 +16,41 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from cschoice.claims import claim
+from cschoice.claims import ClaimLost, claim
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
 from cschoice.files import explained
 from cschoice.protocols.base import protocol_of
 from cschoice.protocols.context import Context, environment
-from cschoice.records import Job, Record, State, from_json
+from cschoice.records import Job, Record, State, from_json, to_json
 from cschoice.store import ResultStore
 
 EXIT_BUSY = 75  # someone else works on this job, or has done it
 EXIT_UNUSABLE = 74  # the results folder cannot be written
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
-def work(context: Context) -> Record | None:
+def command(store: ResultStore, job: Job, device: str, keep_predictions: bool) -> list[str]:
+    """Return the words that start a worker, the same for every executor; its parent is this one."""
+    return [
+        sys.executable, "-m", "cschoice.worker",
+        "--results", str(store.root),
+        "--job", to_json(asdict(job)),
+        "--device", device,
+        "--parent", str(os.getpid()),
+        *(["--keep-predictions"] if keep_predictions else []),
+    ]  # fmt: skip
+
+
+def thread_settings(n_threads: int) -> dict[str, str]:
+    """Return the environment in which libraries start that many threads."""
+    return dict.fromkeys(_THREADS, str(n_threads))
+
+
+def work(context: Context, owner: str = "") -> Record | None:
     """Do a job and write its record; None if someone else is at it, or was faster.
 
     The one place that catches everything: whatever a job does costs only that job.
@@ -40,15 +59,17 @@ def work(context: Context) -> Record | None:
     folder = context.folder
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with claim(folder) as mine:
-        if not mine:
+    with claim(folder, owner) as mine:
+        if mine is None:
             return None
         before = store.record(job)
         if before is not None and before.state is State.DONE:
             return None
         store.begin(job)
         try:
-            record = protocol_of(job).run(context)
+            record = protocol_of(job).run(replace(context, holds=mine.held))
+        except ClaimLost:
+            return None
         except DataUnavailable as error:
             record = _ended(context, State.SKIPPED, str(error))
         except FileNotUsable:
@@ -57,8 +78,18 @@ def work(context: Context) -> Record | None:
             record = _ended(context, State.FAILED, f"{type(error).__name__}: {error}")
         except Exception:  # noqa: BLE001
             record = _ended(context, State.FAILED, traceback.format_exc())
+        if not mine.held():
+            return None
         store.finish(job, record)
         return record
+
+
+def give_up(context: Context, owner: str, reason: str) -> None:
+    """Write that a job failed, for an owner whose worker could not."""
+    with claim(context.folder, owner) as mine:
+        if mine is not None:
+            context.store.begin(context.job)
+            context.store.finish(context.job, _ended(context, State.FAILED, reason))
 
 
 def _ended(context: Context, state: State, reason: str) -> Record:
@@ -73,6 +104,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--keep-predictions", action="store_true")
     parser.add_argument("--parent", type=int, help="end when this process does")
+    parser.add_argument("--owner", default="", help="who takes the job over from an earlier life")
     options = parser.parse_args()
     if options.parent:
         _die_with(options.parent)
@@ -84,7 +116,7 @@ def main() -> int:
         job, ResultStore(options.results), options.device, options.keep_predictions, tell
     )
     try:
-        record = work(context)
+        record = work(context, options.owner)
     except (FileNotUsable, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_UNUSABLE
@@ -104,8 +136,7 @@ def _teller() -> Callable[[Any], None]:
 
 def _set_threads(n_threads: int) -> None:
     """Use the job's number of threads; the environment does so for libraries not yet loaded."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = str(n_threads)
+    os.environ.update(thread_settings(n_threads))
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(n_threads)

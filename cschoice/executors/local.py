@@ -12,22 +12,20 @@ import os
 import re
 import selectors
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from cschoice.errors import InvalidParameter
-from cschoice.executors import OnEvent, Outcome
+from cschoice.executors import OnEvent, Outcome, log_tail
 from cschoice.files import explained
-from cschoice.records import Job, to_json
+from cschoice.records import Job
 from cschoice.store import ResultStore
-from cschoice.worker import EXIT_BUSY, EXIT_UNUSABLE
+from cschoice.worker import EXIT_BUSY, EXIT_UNUSABLE, command, thread_settings
 
 _GRACE = 5.0  # seconds between asking a process to stop and killing it
-_LOG_LINES = 15
 
 
 @dataclass(frozen=True)
@@ -145,25 +143,10 @@ class LocalExecutor:
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
         log = folder / "log.txt"
-        threads = str(job.threads)
-        environment = {
-            **os.environ,
-            "OMP_NUM_THREADS": threads,
-            "MKL_NUM_THREADS": threads,
-            "OPENBLAS_NUM_THREADS": threads,
-            **slot.environment,
-        }
-        command = [
-            sys.executable, "-m", "cschoice.worker",
-            "--results", str(self.store.root),
-            "--job", to_json(asdict(job)),
-            "--device", slot.device,
-            "--parent", str(os.getpid()),
-            *(["--keep-predictions"] if self.keep_predictions else []),
-        ]  # fmt: skip
+        environment = {**os.environ, **thread_settings(job.threads), **slot.environment}
         with log.open("a") as file:  # someone else may be writing to it
             process = subprocess.Popen(
-                command,
+                command(self.store, job, slot.device, self.keep_predictions),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=file,
@@ -181,7 +164,7 @@ class LocalExecutor:
             return Outcome(running.job, "finished", device)
         if code == EXIT_BUSY:
             return Outcome(running.job, "busy", device)
-        said = _tail(running.log)
+        said = log_tail(running.log)
         if code == EXIT_UNUSABLE:
             return Outcome(running.job, "unusable", device, said)
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
@@ -199,11 +182,3 @@ class LocalExecutor:
             for running in self._running:
                 running.process.kill()
         self._running.clear()
-
-
-def _tail(log: Path) -> str:
-    try:
-        lines: list[Any] = log.read_text(errors="replace").splitlines()
-    except OSError as error:
-        return str(error)
-    return "\n".join(lines[-_LOG_LINES:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable, Mapping
@@ -10,14 +11,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from cschoice.claims import ClaimLost
 from cschoice.records import Job, Trial
 from cschoice.store import ResultStore
 
 Event = Mapping[str, Any]
 
+# Which part of a cluster it was; numbers of jobs are in their logs.
+_SLURM = ("SLURM_CLUSTER_NAME", "SLURM_JOB_PARTITION", "SLURMD_NODENAME")
+
 
 def _ignore(event: Event) -> None:
     """Tell nobody."""
+
+
+def _trusted() -> bool:
+    """Take the folder for ours."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -29,11 +39,17 @@ class Context:
     device: str = "cpu"
     keep_predictions: bool = False
     tell: Callable[[Event], None] = _ignore
+    holds: Callable[[], bool] = _trusted  # whether the job is still ours to write
 
     @property
     def folder(self) -> Path:
         """Return the job's folder."""
         return self.store.folder(self.job)
+
+    def check(self) -> None:
+        """End here if someone else took the job over; to be asked before writing its files."""
+        if not self.holds():
+            raise ClaimLost(f"{self.folder} was taken over")
 
     def trials(self) -> list[Trial]:
         """Return the trials so far."""
@@ -41,6 +57,7 @@ class Context:
 
     def append(self, trial: Trial) -> None:
         """Put a trial on disk."""
+        self.check()
         self.store.append(self.job, trial)
 
 
@@ -50,7 +67,31 @@ def environment(device: str) -> dict[str, str]:
     return {
         "host": platform.node(),
         "machine": f"{platform.system()} {platform.machine()}",
+        "cpu": _cpu(),
         "python": sys.version.split()[0],
         "device": device,
+        **_gpu(device),
+        **{name: os.environ[name] for name in _SLURM if name in os.environ},
         **{package: version(package) for package in packages},
     }
+
+
+def _cpu() -> str:
+    """Return the processor's name: its kind decides the last digits."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+def _gpu(device: str) -> dict[str, str]:
+    """Return the GPU's name, and which one of the machine it was."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    found = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+    if device.startswith("cuda"):
+        import torch
+
+        if torch.cuda.is_available():
+            found |= {"gpu": torch.cuda.get_device_name(), "cuda": str(torch.version.cuda)}
+    return found

@@ -80,6 +80,7 @@ class Stream(Protocol):
             context.tell({"event": "epoch", **row, METRIC: values[-1]})
             if time.monotonic() - kept > _BETWEEN_CHECKPOINTS:
                 progress = Progress(values, time.process_time() - started)
+                context.check()
                 Checkpoint(trainer.state(), progress).write(path)
                 kept = time.monotonic()
         save(context.folder / "model", learner, Preparation())

@@ -41,12 +41,24 @@ profiles:
 """
 
 
+def wait_for(condition, seconds=60):
+    """Wait until something is so, and return it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in time")
+
+
 class Study:
     """One results folder and the command that fills it."""
 
+    text = STUDY
+
     def __init__(self, folder: Path, profile: str = "quick", *options: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "experiments.yaml").write_text(STUDY)
+        (folder / "experiments.yaml").write_text(self.text)
         self.folder, self.results = folder, folder / "results"
         self.call = [COMMAND, "run", "--experiment", "small", "--profile", profile, *options]
 

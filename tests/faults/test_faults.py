@@ -11,7 +11,7 @@ import pytest
 
 from cschoice.protocols import checkpoints
 
-from .conftest import Study, assert_same
+from .conftest import Study, assert_same, wait_for
 
 
 def test_killed_at_random_moments_the_tables_are_the_same(reference, study):
@@ -43,15 +43,6 @@ def test_killed_fifty_times_the_tables_are_the_same(tmp_path):
 def workers_of(process):
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True)
     return [int(pid) for pid in listed.stdout.split()]
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not happen in time")
 
 
 def test_a_killed_worker_costs_only_its_job(reference, study):

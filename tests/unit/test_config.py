@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cschoice.config import check, load
+from cschoice.config import check, load, with_options
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
@@ -201,3 +201,34 @@ def test_variants_are_checked():
     assert said[1].endswith("a name of your own says which of them it is: 'learner: …'")
     content["learners"] = {"../up": {"learner": "fate"}}
     assert problems_of(content)[0].startswith("learners.../up")  # it would become a folder
+
+
+@pytest.mark.parametrize(
+    ("executor", "says"),
+    [
+        ({"partiton": "gpu"}, "executor.partiton: unknown key; did you mean 'partition'?"),
+        (
+            {"time": 43_200},
+            "executor.time: a time limit is '[days-]hours:minutes:seconds' in quotes",
+        ),
+        ({"time": "1:2:3:4"}, "executor.time: a time limit is"),
+        ({"time": "00:00:00"}, "executor.time: a time limit is"),
+        ({"mem": "8 gigabytes"}, "executor.mem: memory is a whole number with K, M, G or T"),
+        ({"max_jobs": 0}, "executor.max_jobs: "),
+        ({"sbatch": {"job_name": "x", "--array": "1"}}, "cschoice itself sets array, job-name"),
+        ({"name": "dask"}, "executor.name: "),
+    ],
+)
+def test_what_is_asked_of_a_cluster_is_checked(executor, says):
+    with pytest.raises(ConfigError) as caught:
+        check(CONTENT | {"executor": executor}, Path("study.yaml"))
+    (problem,) = caught.value.problems
+    assert says in problem
+
+
+def test_the_command_line_stands_above_the_study():
+    study = check(CONTENT | {"executor": {"gpus": 2, "mem": "8G"}}, Path("study.yaml"))
+    resources = with_options(study.executor, name="slurm", gpus=0, mem=None)
+    assert (resources.name, resources.gpus, resources.mem) == ("slurm", 0, "8G")
+    with pytest.raises(ConfigError, match="^--time: a time limit is"):
+        with_options(study.executor, time="soon")

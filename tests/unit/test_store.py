@@ -1,19 +1,25 @@
 """Results as files: identity, journals, claims and tables."""
 
 import dataclasses
+import errno
 import json
 import os
 import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from cschoice import claims
 from cschoice.errors import InvalidFile
+from cschoice.files import read_shared
+from cschoice.protocols.context import Context
 from cschoice.records import Budget, Frugal, Job, Record, Rung, State, Trial, TrialState
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import SCHEMAS, collect, read
+from cschoice.worker import work
 
 
 def make_job(**changes):
@@ -190,6 +196,77 @@ def test_a_claim_of_another_machine_lives_while_its_heart_beats(tmp_path):
     old = (tmp_path / "claim-0.json").stat().st_mtime - 3_600
     os.utime(tmp_path / "claim-0.json", (old, old))
     assert not claims.claimed_by_living(tmp_path)
+
+
+def test_an_owners_later_life_takes_over_and_the_earlier_one_notices(tmp_path):
+    with claims.claim(tmp_path, "slurm 17 3") as first:
+        with claims.claim(tmp_path, "slurm 17 4") as stranger:
+            assert stranger is None
+        with claims.claim(tmp_path, "slurm 17 3") as second:
+            assert second.held()
+            assert not first.held()
+        with claims.claim(tmp_path) as third:  # in the same file as the first one
+            assert third.path == first.path
+            assert not first.held()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_owner_that_is_known_to_be_gone_is_released(tmp_path):
+    leave_claim(tmp_path, host="elsewhere", owner="slurm 17 3")
+    claims.release(tmp_path, "slurm 17 4")
+    assert claims.owner_of(tmp_path) == "slurm 17 3"
+    assert claims.claimed_by_living(tmp_path)
+    claims.release(tmp_path, "slurm 17 3")
+    assert claims.owner_of(tmp_path) == ""
+    assert not claims.claimed_by_living(tmp_path)
+
+
+def test_clocks_that_differ_between_machines_matter_to_nobody(tmp_path, monkeypatch):
+    leave_claim(tmp_path, host="elsewhere")
+    now = time.time()
+    for skewed in (now - 86_400, now + 86_400):
+        monkeypatch.setattr("time.time", lambda skewed=skewed: skewed)
+        assert claims.claimed_by_living(tmp_path)
+
+
+def test_a_job_that_was_taken_over_writes_nothing_more(store, monkeypatch):
+    sizes = {"n_train": 20, "n_test": 5}
+    job = make_job(budget=Budget(2), dataset_parameters=sizes, learner_parameters={})
+    append = store.append
+
+    def taken_over(job, trial):
+        append(job, trial)
+        for path in store.folder(job).glob("claim-*.json"):
+            path.unlink()
+
+    monkeypatch.setattr(store, "append", taken_over)
+    assert work(Context(job, store)) is None
+    assert len(store.trials(job)) == 1
+    assert store.record(job) is None
+
+
+def test_a_trial_that_two_machines_wrote_counts_once(store):
+    job = make_job()
+    store.begin(job)
+    for number in (0, 1, 1, 2, 1):
+        store.append(job, make_trial(number))
+    assert [trial.number for trial in store.trials(job)] == [0, 1, 2]
+
+
+def test_a_file_that_became_stale_while_it_was_read_is_read_again(tmp_path, monkeypatch):
+    path = tmp_path / "record.json"
+    path.write_text("new")
+    read_text, answers = Path.read_text, iter([errno.ESTALE, None, errno.EIO])
+
+    def network(self, **options):
+        if code := next(answers):
+            raise OSError(code, "of the network")
+        return read_text(self, **options)
+
+    monkeypatch.setattr(Path, "read_text", network)
+    assert read_shared(path) == "new"
+    with pytest.raises(OSError, match="of the network"):
+        read_shared(path)
 
 
 # --- tables -----------------------------------------------------------------------------------
