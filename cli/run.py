@@ -122,7 +122,7 @@ def run(
     where = _executor(resources, store, device, workers, keep_predictions)
     store.open()
     if force:
-        _forget(remaining, store)
+        _redo(remaining, store)
     next_options = _options(profile, experiment, results)
     if detach and isinstance(where, SlurmExecutor):
         n_new = where.submit(remaining)
@@ -153,12 +153,12 @@ def _say_remarks(jobs: list[Job]) -> None:
         talk.print(f"{remark}: {', '.join(cells)}", highlight=False, markup=False)
 
 
-def _forget(jobs: list[Job], store: ResultStore) -> None:
+def _redo(jobs: list[Job], store: ResultStore) -> None:
     busy = [job.label for job in jobs if claimed_by_living(store.folder(job))]
     if busy:
         raise InvalidParameter(f"--force: another run works on {busy[0]}: stop it first")
     for job in jobs:
-        store.forget(job)
+        store.redo(job)
 
 
 def _options(profile: str, experiment: str, results: Path) -> str:

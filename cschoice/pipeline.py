@@ -41,10 +41,11 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     datasets, learners = _selected(study, selection)
     jobs = _jobs(study, selection, datasets, learners, protocol.model_dump(mode="json"))
     problems = [problem for job in jobs if (problem := protocol.problem(job))]
-    problems += _unknown_parameters(study, selection.experiment)
+    at = f"experiment '{selection.experiment}'"
+    problems = [f"{at}: {problem}" for problem in dict.fromkeys(problems)]
+    problems += _unknown_parameters(study, selection)
     if problems:
-        at = f"experiment '{selection.experiment}'"
-        raise ConfigError([f"{at}: {problem}" for problem in dict.fromkeys(problems)])
+        raise ConfigError(problems)
     known: dict[str, Job] = {}
     if protocol.builds_on:
         before = replace(
@@ -58,14 +59,27 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     return [protocol.plan(job, earlier) for job in jobs]
 
 
-def _unknown_parameters(study: Study, experiment: str) -> list[str]:
-    """Return what an experiment says to its learners and none of them understands."""
-    said = study.experiment(experiment)
-    if not said.parameters:
-        return []
-    infos = [LEARNERS[study.registered(name)] for name in said.learners]
-    known = {parameter: None for info in infos for parameter in info.parameters}
-    return [unknown_name("parameter", name, known) for name in said.parameters if name not in known]
+def _unknown_parameters(study: Study, selection: Selection) -> list[str]:
+    """Return what the study says to all learners and none of them understands.
+
+    An experiment speaks to its own learners, a profile to all there are.
+    """
+    experiment, profile = selection.experiment, selection.profile
+    own = [study.registered(name) for name in study.experiment(experiment).learners]
+    said: list[tuple[str, Iterable[str], Iterable[str]]] = [
+        (f"experiments.{experiment}.parameters", study.experiment(experiment).parameters, own),
+        (f"profiles.{profile}.learners", study.profile(profile).learners, LEARNERS),
+        (f"profiles.{profile}.space", study.profile(profile).space, LEARNERS),
+    ]
+    problems = []
+    for where, names, learners in said:
+        known = {name: None for learner in learners for name in LEARNERS[learner].parameters}
+        problems += [
+            f"{where}: {unknown_name('parameter', name, known)}"
+            for name in names
+            if name not in known
+        ]
+    return problems
 
 
 def _jobs(

@@ -17,7 +17,7 @@ from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 
 
 class State(StrEnum):
@@ -49,7 +49,7 @@ class Frugal:
 
     task_share: float  # of the training tasks
     epoch_share: float  # of the epochs, for learners that have them
-    n_promoted: int  # trials that are then evaluated in full; 0: the best screened one is taken
+    n_promoted: int  # trials that are then evaluated in full; 0: see tuning.chosen_trial
     hopeless: float  # a first split this much worse than the best trial ends a trial
 
 

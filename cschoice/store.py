@@ -7,6 +7,7 @@ runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
   record.json   written last, by rename: its presence means finished
   model/        the refitted learner
   claim-0.json  who works on it now; see ``claims``
+  again         to be done again, whatever is there; goes when that begins
   log.txt       what the worker said
 """
 
@@ -28,6 +29,7 @@ from cschoice.records import Job, Record, State, Trial, from_json, to_json
 
 STORE_VERSION = 1
 CHECKPOINT = "checkpoint.safetensors"
+_AGAIN = "again"
 
 
 class Progress(StrEnum):
@@ -38,7 +40,7 @@ class Progress(StrEnum):
     QUEUED = "queued"  # a cluster will run it: files do not tell, see executors
     SKIPPED = "skipped"
     FAILED = "failed"
-    STALE = "stale"  # finished, but under another configuration
+    STALE = "stale"  # finished, but under another configuration, or to be done again
     TO_DO = "to do"
 
 
@@ -76,21 +78,23 @@ class ResultStore:
         return self.root / "runs" / job.profile / job.experiment / job.label
 
     def begin(self, job: Job) -> None:
-        """Prepare the job's folder; what another configuration left there goes."""
+        """Prepare the job's folder; what is of another configuration, or wanted anew, goes."""
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
-        if before is None or before.key != job.key:
+        if before is None or before.key != job.key or (folder / _AGAIN).exists():
             for name in ("record.json", "trials.jsonl", "predictions.parquet", CHECKPOINT):
                 (folder / name).unlink(missing_ok=True)
             shutil.rmtree(folder / "model", ignore_errors=True)
         if before != job:
             _write(folder / "job.json", to_json(asdict(job)))
+        (folder / _AGAIN).unlink(missing_ok=True)
         _drop_torn_line(folder / "trials.jsonl")
 
-    def forget(self, job: Job) -> None:
-        """Remove everything of a job, so that it is done again."""
-        shutil.rmtree(self.folder(job), ignore_errors=True)
+    def redo(self, job: Job) -> None:
+        """Have a job done again; what came out of it stays until that begins."""
+        if self.folder(job).exists():
+            (self.folder(job) / _AGAIN).touch()
 
     def record(self, job: Job) -> Record | None:
         """Return what came out of exactly this job, if it is finished."""
@@ -142,13 +146,18 @@ class ResultStore:
         """Say where the job stands; who knows better than the files says whether it is claimed."""
         folder = self.folder(job)
         record = self._any_record(folder)
-        if record is not None and record.key == job.key and record.state is State.DONE:
+        valid = record is not None and record.key == job.key and not (folder / _AGAIN).exists()
+        if record is not None and valid and record.state is State.DONE:
             return Progress.DONE
         if claimed(folder):
             return Progress.RUNNING
         if record is None:
             return Progress.TO_DO
-        return Progress(record.state) if record.key == job.key else Progress.STALE
+        return Progress(record.state) if valid else Progress.STALE
+
+    def done(self, job: Job) -> bool:
+        """Say whether nothing is left to do, whoever works on it."""
+        return self.progress(job, lambda _: False) is Progress.DONE
 
     def jobs(self) -> Iterator[Job]:
         """Yield every job that has files here, in a fixed order."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from cschoice.records import Budget, Rung, Trial, TrialState
@@ -17,7 +18,8 @@ from cschoice.space import Categorical, Dimension, Integer, Real
 
 Params = dict[str, Any]
 
-# Points spread evenly over the space before the Gaussian process has something to go by.
+# Points spread evenly over the space before the Gaussian process has something to go by, and at
+# most half of all.
 _N_SPREAD = 10
 
 
@@ -33,8 +35,8 @@ def next_trial(
     """Return what to try next and how much to spend on it; None when the budget is spent.
 
     A frugal budget tries the defaults first, screens all trials cheaply, and evaluates the best
-    few in full. Cheap learners take evenly spread points all along: a Gaussian process would
-    cost more than the fits it saves.
+    few in full; see ``chosen_trial`` for what is taken if none are. Cheap learners take evenly
+    spread points all along: a Gaussian process would cost more than the fits it saves.
     """
     if not space:
         return None
@@ -44,7 +46,8 @@ def next_trial(
         if not tried and budget.frugal is not None:
             return {name: defaults[name] for name in space}, rung
         history = [(dict(trial.params), trial.loss) for trial in tried]
-        return propose(space, history, seed=seed, costly=costly), rung
+        n_spread = min(_N_SPREAD, budget.n_trials // 2)
+        return propose(space, history, seed=seed, n_spread=n_spread if costly else None), rung
     if budget.frugal is None:
         return None
     done = [dict(trial.params) for trial in trials if trial.rung is Rung.FULL]
@@ -60,6 +63,20 @@ def best_trial(trials: Sequence[Trial]) -> Trial | None:
     return next(iter(full or _ranked(trials)), None)
 
 
+def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
+    """Return the trial whose parameters are taken: the best, or the defaults if in doubt.
+
+    A screen is a small and noisy copy of the fit that follows. Its winner must beat the defaults,
+    which are the first trial, by more than twice the standard error over the same inner splits.
+    """
+    best = best_trial(trials)
+    if best is None or best.rung is Rung.FULL or trials[0].state is not TrialState.COMPLETE:
+        return best
+    gains = [default - loss for default, loss in zip(trials[0].losses, best.losses, strict=True)]
+    error = stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
+    return best if fmean(gains) > 2 * error else trials[0]
+
+
 def _ranked(trials: Sequence[Trial]) -> list[Trial]:
     """Sort the trials that ended well by their loss; the earlier one first if equal."""
     complete = [trial for trial in trials if trial.state is TrialState.COMPLETE]
@@ -71,15 +88,16 @@ def propose(
     history: Sequence[tuple[Params, float | None]],
     *,
     seed: int,
-    costly: bool = True,
+    n_spread: int | None = _N_SPREAD,
 ) -> Params:
     """Propose the next point from the points tried so far and their losses.
 
-    A failed trial has no loss and counts as the worst one seen.
+    The first ``n_spread`` points, or all if it is None, are spread evenly. A failed trial has no
+    loss and counts as the worst one seen.
     """
     seen = [params for params, _ in history]
     losses = [loss for _, loss in history if loss is not None and math.isfinite(loss)]
-    if costly and len(history) >= _N_SPREAD and len(set(losses)) > 1:
+    if n_spread is not None and len(history) >= n_spread and len(set(losses)) > 1:
         filled = [max(losses) if loss is None else loss for _, loss in history]
         proposed = _by_gaussian_process(space, seen, filled, seed_for(seed, "gp", n=len(seen)))
         if proposed not in seen:

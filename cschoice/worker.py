@@ -62,8 +62,7 @@ def work(context: Context, owner: str = "") -> Record | None:
     with claim(folder, owner) as mine:
         if mine is None:
             return None
-        before = store.record(job)
-        if before is not None and before.state is State.DONE:
+        if store.done(job):
             return None
         store.begin(job)
         try:

@@ -19,7 +19,7 @@ from cschoice.executors.slurm_batches import Batches, owner, owners_of
 from cschoice.executors.slurm_queue import Task
 from cschoice.executors.slurm_submission import Submission
 from cschoice.files import refresh
-from cschoice.records import Job, State, Trial
+from cschoice.records import Job, Trial
 from cschoice.resources import Resources
 from cschoice.store import ResultStore
 from cschoice.tuning import best_trial
@@ -165,7 +165,7 @@ class SlurmExecutor:
         refresh(folder)
         release(folder, self._owners[task_id])
         record = self.store.record(job)
-        if record is not None and record.state is State.DONE:
+        if self.store.done(job):
             return Outcome(job, "finished", node)
         if claimed_by_living(folder):
             return Outcome(job, "busy", node)

@@ -46,6 +46,9 @@ class Fate(TorchLearner):
         **training_space(),
     }
 
+    # A little better than GELU on pareto2d, and faster.
+    modern_activation: ClassVar[str] = "relu"
+
     n_set_layers: int = 3
     n_set_units: int = 128
     n_embedding: int = 256

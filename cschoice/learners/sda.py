@@ -82,9 +82,8 @@ class Sda(TorchLearner):
     n_reference_units: int = 16
     n_weight_layers: int = 2
     n_weight_units: int = 16
-    epochs: int = 60
-    batch_size: int = 32
-    learning_rate: float = 1e-2
+    batch_size: int = 64
+    learning_rate: float = 1e-1  # tanh units of small weights need large steps
 
     def _build(self, n_features: int) -> nn.Module:
         weight = DeepSets(self.n_weight_layers, self.n_weight_units)

@@ -29,7 +29,7 @@ from cschoice.scaling import Scaling
 from cschoice.space import Dimension
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.tuning import best_trial, next_trial
+from cschoice.tuning import best_trial, chosen_trial, next_trial
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -63,11 +63,11 @@ class Nested(Protocol):
         fits = _Fits(context, train)
         trials = _tune(context, fits)
         started = time.process_time()
-        best = best_trial(trials)
-        if trials and best is None:
+        chosen = chosen_trial(trials)
+        if trials and chosen is None:
             reasons = {trial.error for trial in trials if trial.error}
             raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
-        params = dict(best.params) if best else {}
+        params = dict(chosen.params) if chosen else {}
         final = fits.final(params)
         utilities = final.learner.utilities(test)
         context.tell({"event": "test"})

@@ -203,6 +203,19 @@ def test_variants_are_checked():
     assert problems_of(content)[0].startswith("learners.../up")  # it would become a folder
 
 
+def test_profiles_speak_of_parameters_that_some_learner_has():
+    content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+    content["profiles"]["laptop"]["learners"] = {"epoch": 3}
+    content["profiles"]["laptop"]["space"] = {"n_layer": [1, 2], "n_units": [4, 8]}
+    study = check(content, Path("experiments.yaml"))
+    with pytest.raises(ConfigError) as caught:
+        plan(study, Selection("study", "laptop", ["mnl"], ["medoid"]), NOTHING)
+    assert [problem.partition("? ")[0] for problem in caught.value.problems] == [
+        "profiles.laptop.learners: unknown parameter 'epoch': did you mean 'epochs'",
+        "profiles.laptop.space: unknown parameter 'n_layer': did you mean 'n_layers'",
+    ]
+
+
 @pytest.mark.parametrize(
     ("executor", "says"),
     [

@@ -126,6 +126,25 @@ def test_a_record_that_is_cut_short_is_none(store):
     assert store.progress(job) is Progress.TO_DO
 
 
+def test_what_is_done_again_stays_until_that_begins(store):
+    job = make_job()
+    store.redo(job)  # never done: nothing to remember
+    assert store.progress(job) is Progress.TO_DO
+    store.begin(job)
+    store.append(job, make_trial(0))
+    store.finish(job, make_record(job))
+    assert store.done(job)
+    store.redo(job)
+    assert not store.done(job)
+    assert store.progress(job) is Progress.STALE
+    assert store.record(job) == make_record(job)
+    store.begin(job)
+    assert store.progress(job) is Progress.TO_DO
+    assert store.trials(job) == []
+    store.finish(job, make_record(job))
+    assert store.done(job)
+
+
 def test_a_changed_configuration_makes_results_stale(store):
     job, changed = make_job(), make_job(seed=1)
     store.begin(job)

@@ -7,7 +7,7 @@ import pytest
 
 from cschoice.records import Budget, Frugal, Rung, Trial, TrialState
 from cschoice.space import Categorical, Integer, Real
-from cschoice.tuning import best_trial, narrowed, next_trial, propose
+from cschoice.tuning import best_trial, chosen_trial, narrowed, next_trial, propose
 
 SPACE = {
     "rate": Real(1e-5, 1e-1),
@@ -29,13 +29,13 @@ def history(n, seed=0, **options):
     return trials
 
 
-@pytest.mark.parametrize("costly", [True, False])
-def test_resuming_equals_not_having_stopped(costly):
-    whole = history(14, costly=costly)
+@pytest.mark.parametrize("n_spread", [10, 4, None])
+def test_resuming_equals_not_having_stopped(n_spread):
+    whole = history(14, n_spread=n_spread)
     through_disk = json.loads(json.dumps(whole[:11]))
     resumed = [(params, loss) for params, loss in through_disk]
     for expected in whole[11:]:
-        params = propose(SPACE, resumed, seed=0, costly=costly)
+        params = propose(SPACE, resumed, seed=0, n_spread=n_spread)
         assert params == expected[0]
         resumed.append((params, loss_of(params)))
 
@@ -52,7 +52,7 @@ def test_another_seed_gives_other_points():
 
 def test_every_integer_is_equally_probable():
     space = {"n": Integer(1, 5)}
-    drawn = [propose(space, [({}, 0.0)] * k, seed=0, costly=False)["n"] for k in range(500)]
+    drawn = [propose(space, [({}, 0.0)] * k, seed=0, n_spread=None)["n"] for k in range(500)]
     assert all(80 <= drawn.count(n) <= 120 for n in range(1, 6))
 
 
@@ -122,6 +122,41 @@ def test_hopeless_and_failed_trials_are_never_best():
     ]
     assert best_trial(trials) is trials[2]
     assert best_trial(trials[:2]) is None
+
+
+@pytest.mark.parametrize(
+    ("losses", "chosen"),
+    [
+        ([0.50, 0.55, 0.60], 1),  # better on every split by much the same
+        ([0.40, 0.80, 0.66], 0),  # better on the whole, by chance
+        ([0.70, 0.72, 0.74], 0),
+    ],
+)
+def test_a_screen_must_clearly_beat_the_defaults(losses, chosen):
+    trials = [
+        trial(0, Rung.SCREEN, [0.60, 0.66, 0.69]),
+        trial(1, Rung.SCREEN, losses),
+        trial(2, Rung.SCREEN, [0.1], TrialState.HOPELESS),
+    ]
+    assert chosen_trial(trials) is trials[chosen]
+
+
+def test_full_trials_are_taken_by_their_word():
+    trials = [trial(0, Rung.FULL, [0.60, 0.66]), trial(1, Rung.FULL, [0.70, 0.5])]
+    assert chosen_trial(trials) is trials[1]
+    assert chosen_trial([]) is None
+
+
+def test_a_small_budget_leaves_half_to_the_gaussian_process(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "cschoice.tuning._by_gaussian_process",
+        lambda _space, points, *_: asked.append(len(points)) or dict(DEFAULTS),
+    )
+    for n in range(1, 8):
+        trials = [trial(k, Rung.FULL, [k / 10], rate=1e-3) for k in range(n)]
+        step(trials, Budget(8))
+    assert asked == [4, 5, 6, 7]
 
 
 def test_without_a_space_there_is_nothing_to_try():
