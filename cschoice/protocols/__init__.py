@@ -11,5 +11,6 @@ PROTOCOLS: Registry[str] = Registry(
         "nested": "cschoice.protocols.nested:Nested",
         "generalization": "cschoice.protocols.generalization:Generalization",
         "stream": "cschoice.protocols.stream:Stream",
+        "convergence": "cschoice.protocols.convergence:Convergence",
     },
 )

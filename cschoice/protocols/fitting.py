@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from cschoice.datasets import DATASETS
-from cschoice.datasets.base import Synthetic
+from cschoice.datasets.base import DatasetSource, Synthetic
 from cschoice.learners import make_learner
 from cschoice.learners.base import Learner
 from cschoice.protocols.context import Context
 from cschoice.records import Job
 from cschoice.registry import load
+from cschoice.scaling import Scaling
 from cschoice.seeding import seed_for
 from cschoice.space import Dimension
 from cschoice.tasks import ChoiceTasks, Kind
@@ -34,6 +35,15 @@ def search_space(job: Job) -> dict[str, Dimension]:
     learner: Learner = make_learner(job.registered, **job.learner_parameters)
     space, _ = narrowed(learner.tunable(), job.space)
     return {name: row for name, row in space.items() if name not in job.learner_parameters}
+
+
+def fold_of(job: Job, source: DatasetSource) -> tuple[ChoiceTasks, ChoiceTasks, Scaling | None]:
+    """Return the training and test tasks of the job's fold, on the scale of the former."""
+    train, test = source.fold(job.fold, job.seed)
+    if not source.standardize:
+        return train, test, None
+    scaling = Scaling.learn(train.table, train.items)
+    return train.scaled(scaling), test.scaled(scaling), scaling
 
 
 def without(parameters: Params, *names: str) -> dict[str, Any]:

@@ -23,9 +23,8 @@ from cschoice.metrics import METRICS, metric
 from cschoice.prediction import Preparation, save
 from cschoice.protocols.base import Protocol
 from cschoice.protocols.context import Context, environment
-from cschoice.protocols.fitting import Params, fit, new_learner, search_space, seed_of
+from cschoice.protocols.fitting import Params, fit, fold_of, new_learner, search_space, seed_of
 from cschoice.records import Frugal, Job, Record, Rung, State, Trial, TrialState
-from cschoice.scaling import Scaling
 from cschoice.space import Dimension
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
@@ -56,10 +55,7 @@ class Nested(Protocol):
         job = context.job
         source = make_dataset(job.dataset, **job.dataset_parameters)
         context.tell({"event": "data"})
-        train, test = source.fold(job.fold, job.seed)
-        scaling = Scaling.learn(train.table, train.items) if source.standardize else None
-        if scaling is not None:
-            train, test = train.scaled(scaling), test.scaled(scaling)
+        train, test, scaling = fold_of(job, source)
         fits = _Fits(context, train)
         trials = _tune(context, fits)
         started = time.process_time()

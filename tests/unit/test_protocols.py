@@ -42,6 +42,13 @@ CONTENT = {
             "learners": ["narrow", "same"],
             "parameters": {"epochs": 6, "batch_size": 32},
         },
+        "time": {
+            "protocol": "convergence",
+            "datasets": ["medoid", "pareto2d"],
+            "learners": ["narrow"],
+            "parameters": {"epochs": 4, "batch_size": 32},
+            "settings": {"seconds": 0.5},
+        },
     },
     "profiles": {
         "quick": {
@@ -287,3 +294,31 @@ def test_a_parameter_none_of_the_learners_has_is_refused(store):
     study = check({**CONTENT, "experiments": {"stream": content}}, Path("my.yaml"))
     with pytest.raises(ConfigError, match="unknown parameter 'epoch': did you mean 'epochs'"):
         planned("stream", store, study)
+
+
+# --- convergence ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dataset", "name"), [("medoid", "accuracy"), ("pareto2d", "f1")])
+def test_what_is_reached_in_cpu_time(store, dataset, name):
+    (job,) = plan(STUDY, Selection("time", "quick", datasets=[dataset]), store)
+    record = work(Context(job, store))
+    assert record.state is State.DONE, record.reason
+    (curve,) = record.curves
+    assert (curve.axis, curve.metric) == ("cpu-seconds", name)
+    assert curve.x == sorted(curve.x)
+    assert 0 < len(curve.x) == len(curve.values) <= 4
+    assert record.metrics == {name: curve.values[-1]}
+    assert (record.threshold is None) == (name == "accuracy")
+    assert load_learner(store.folder(job) / "model").n_features_in_ > 0
+
+
+def test_time_ends_learning(store):
+    (job,) = plan(STUDY, Selection("time", "quick", datasets=["medoid"]), store)
+    record = work(Context(dataclasses.replace(job, settings={"seconds": 1e-9}), store))
+    assert len(record.curves[0].x) == 1
+
+
+def test_only_networks_converge(store):
+    with pytest.raises(ConfigError, match="mnl is no network"):
+        plan(STUDY, Selection("time", "quick", ["mnl"]), store)
