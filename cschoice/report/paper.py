@@ -75,17 +75,6 @@ class Range:
     high: float
 
 
-@dataclass(frozen=True)
-class FoldCounts:
-    """How many tasks a recorded dataset has, whole and sub-sampled for training."""
-
-    dataset: str
-    fold: int  # from 0; −1: the same in all folds
-    n_train: int
-    n_test: int
-    n_sampled: int
-
-
 @cache
 def results() -> dict[Key, Value]:
     """Return the numbers of the result tables."""
@@ -109,18 +98,6 @@ def ranges() -> tuple[Range, ...]:
     return tuple(
         Range(row["learner"], row["parameter"], float(row["low"]), float(row["high"]))
         for row in _rows("ranges.csv")
-    )
-
-
-@cache
-def fold_counts() -> tuple[FoldCounts, ...]:
-    """Return the tables of the LETOR and Expedia folds."""
-    return tuple(
-        FoldCounts(
-            row["dataset"],
-            *(int(row[name]) for name in ("fold", "n_train", "n_test", "n_sampled")),
-        )
-        for row in _rows("folds.csv")
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cschoice.datasets import make_dataset
+from cschoice.datasets.papercounts import PAPER_COUNTS
 from cschoice.datasets.recorded import Recorded
 from cschoice.errors import CschoiceError
-from cschoice.report import paper
 from cschoice.report.labels import dataset_label
-from cschoice.report.paper import FoldCounts
 from cschoice.report.table import Column, Group, Line, Table, number
 
 _TABLES = {
@@ -18,6 +18,8 @@ _TABLES = {
     "expedia": ("The folds of Expedia", ("expedia-subset", "expedia-singleton")),
 }
 _SEED = 0
+
+Counts = tuple[int, int, int]  # of training tasks, test tasks and sub-samples for training
 
 
 def recorded_tables() -> list[Table]:
@@ -41,25 +43,27 @@ def _counted(dataset: str) -> tuple[Group, str] | None:
         return None
     sizes = whole.tasks.sizes
     lines = []
-    for printed in (row for row in paper.fold_counts() if row.dataset == dataset):
-        train, test = source.split(whole, max(0, printed.fold), _SEED)
+    for fold, (name, printed) in enumerate(_printed(dataset).items()):
+        train, test = source.split(whole, fold, _SEED)
         large = sizes[train][sizes[train] > source.n_objects]
-        n_sampled = int(source.n_samples(large).sum())
-        lines.append(
-            _line(FoldCounts(dataset, printed.fold, len(train), len(test), n_sampled), printed)
-        )
+        ours = len(train), len(test), int(source.n_samples(large).sum())
+        both = [number(count) for pair in zip(ours, printed, strict=True) for count in pair]
+        lines.append(Line((name, *both)))
     label = dataset_label(dataset)
     about = f"{label}: {len(sizes):,} tasks of {sizes.min():,} to {sizes.max():,} objects"
     return Group(label, tuple(lines)), f"{about}, {whole.tasks.n_features} features."
 
 
-def _line(ours: FoldCounts, printed: FoldCounts) -> Line:
-    counts = [
-        number(count)
-        for name in ("n_train", "n_test", "n_sampled")
-        for count in (getattr(ours, name), getattr(printed, name))
-    ]
-    return Line(("all" if ours.fold < 0 else str(ours.fold + 1), *counts))
+def _printed(dataset: str) -> dict[str, Counts]:
+    """Return the paper's counts by the name of the fold; "all" if they are the same in each."""
+    counts: Mapping[str, Any] = PAPER_COUNTS[dataset].counts
+    test, sampled = counts["test tasks"], counts["training samples"]
+    if isinstance(test, int):
+        return {"all": (counts["training tasks"], test, sampled)}
+    return {
+        str(fold): (counts["tasks"] - n_test, n_test, n_sampled)
+        for fold, (n_test, n_sampled) in enumerate(zip(test, sampled, strict=True), start=1)
+    }
 
 
 def _table(name: str, caption: str, counted: Sequence[tuple[Group, str]]) -> Table:
