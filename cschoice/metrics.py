@@ -101,6 +101,17 @@ def top_k(tasks: ChoiceTasks, utilities: Utilities, k: int) -> float:
     return float(np.mean(_n_better(tasks, utilities) < k))
 
 
+def expected_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
+    """Return the accuracy if ties are broken by lot: no constant utility is better than guessing.
+
+    For choosing between models, where the paper's convention would prefer the one that has
+    learned nothing.
+    """
+    largest = tasks.reduce(np.maximum, utilities)
+    n_largest = tasks.reduce(np.add, utilities == tasks.spread(largest), dtype=np.int64)
+    return float(np.mean((utilities[tasks.chosen] == largest) / n_largest))
+
+
 def normalized_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
     """Return the accuracy corrected for guessing, task by task (eq. normaccuracy)."""
     hit = _n_better(tasks, utilities) == 0

@@ -66,15 +66,20 @@ def best_trial(trials: Sequence[Trial]) -> Trial | None:
 def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
     """Return the trial whose parameters are taken: the best, or the defaults if in doubt.
 
-    A screen is a small and noisy copy of the fit that follows. Its winner must beat the defaults,
-    which are the first trial, by more than twice the standard error over the same inner splits.
+    A screen is a small and noisy copy of the fit that follows. It must beat the defaults, which
+    are the first trial, by more than twice the standard error over the same inner splits.
     """
     best = best_trial(trials)
     if best is None or best.rung is Rung.FULL or trials[0].state is not TrialState.COMPLETE:
         return best
-    gains = [default - loss for default, loss in zip(trials[0].losses, best.losses, strict=True)]
+    clear = (trial for trial in _ranked(trials) if _clearly_better(trial, trials[0]))
+    return next(clear, trials[0])
+
+
+def _clearly_better(trial: Trial, than: Trial) -> bool:
+    gains = [other - loss for loss, other in zip(trial.losses, than.losses, strict=True)]
     error = stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
-    return best if fmean(gains) > 2 * error else trials[0]
+    return fmean(gains) > 2 * error
 
 
 def _ranked(trials: Sequence[Trial]) -> list[Trial]:

@@ -46,9 +46,6 @@ class Fate(TorchLearner):
         **training_space(),
     }
 
-    # A little better than GELU on pareto2d, and faster.
-    modern_activation: ClassVar[str] = "relu"
-
     n_set_layers: int = 3
     n_set_units: int = 128
     n_embedding: int = 256
@@ -56,6 +53,8 @@ class Fate(TorchLearner):
     n_units: int = 128
     l2: float = 1e-1
     epochs: int = 60
+    batch_size: int = 64
+    learning_rate: float = 5e-3
 
     def _build(self, n_features: int) -> nn.Module:
         set_layers = self._layers(self.n_set_units, self.n_set_layers)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from cschoice import training
 from cschoice.activations import ACTIVATIONS
-from cschoice.errors import InvalidFile, InvalidParameter
+from cschoice.errors import InvalidFile, InvalidParameter, TrainingDiverged
 from cschoice.learners.base import Arrays, Learner
 from cschoice.losses import loss_for
 from cschoice.nets import Layers, Normalization
@@ -141,6 +141,18 @@ class TorchLearner(Learner):
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
         trainer = self.trainer(tasks, seed=seed, device=device)
         self.log_ = training.train(trainer, tasks, on_epoch=self.on_epoch)
+        self._check_collapse(tasks[: min(len(tasks), 200)])
+
+    def _check_collapse(self, tasks: ChoiceTasks) -> None:
+        """Refuse a network that has lost every difference: a tie of all looks like a hit."""
+        if tasks.kind is Kind.SUBSET or (tasks.sizes < 2).any() or not np.ptp(tasks.table, 0).any():
+            return
+        utilities = self._utilities(tasks)
+        least, largest = (tasks.reduce(f, utilities) for f in (np.minimum, np.maximum))
+        if (least == largest).all():
+            raise TrainingDiverged(
+                "all objects of a task have the same utility: a smaller learning rate may help"
+            )
 
     def _new_network(self, seed: int) -> Scaled:
         with torch.random.fork_rng(devices=[]):  # nobody else's random numbers change

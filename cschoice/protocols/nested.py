@@ -19,7 +19,7 @@ from cschoice.datasets import DATASETS, make_dataset
 from cschoice.decision import choose, probabilities, tune_threshold
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.learners.base import Learner
-from cschoice.metrics import METRICS, metric
+from cschoice.metrics import METRICS, expected_accuracy, metric
 from cschoice.prediction import Preparation, save
 from cschoice.protocols.base import Protocol
 from cschoice.protocols.context import Context, environment
@@ -210,20 +210,22 @@ class _Fits:
     def _loss(
         self, learner: Learner, inner: NDArray[np.int64], held_out: NDArray[np.int64]
     ) -> float:
-        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the training side."""
+        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the training side.
+
+        Ties are worth their share of a hit: else a constant would win.
+        """
         tasks = self.train[held_out]
         utilities = learner.utilities(tasks)
         if tasks.kind is Kind.SINGLETON:
-            return 1 - metric("accuracy")(tasks, utilities)
+            return 1 - expected_accuracy(tasks, utilities)
         known = self.train[inner]
         threshold = tune_threshold(known, learner.utilities(known))
         return 1 - metric("f1")(tasks, choose(tasks, utilities, threshold))
 
 
 def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:
-    if frugal is None or best is None or best.loss is None:
-        return False
-    return loss > best.loss + frugal.hopeless
+    """Compare with the best trial on the same split: splits differ by more than trials do."""
+    return frugal is not None and best is not None and loss > best.losses[0] + frugal.hopeless
 
 
 def _write_predictions(
