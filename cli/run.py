@@ -126,6 +126,10 @@ def run(
     next_options = _options(profile, experiment, results)
     if detach and isinstance(where, SlurmExecutor):
         n_new = where.submit(remaining)
+        if where.unsent:
+            say(
+                f"{len(where.unsent)} jobs were not taken: run this again when the queue is shorter"
+            )
         typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
         return
     _run(remaining, store, where, on_exit)

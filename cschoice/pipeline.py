@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from cschoice.claims import claim
 from cschoice.config import Experiment, Profile, Study
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, InvalidParameter, UnknownName
 from cschoice.executors import Executor, OnEvent, Outcome, pause
+from cschoice.files import explained
 from cschoice.learners import LEARNERS
 from cschoice.protocols.base import protocol_of
 from cschoice.records import Budget, Frugal, Job, Record, State
@@ -219,9 +221,11 @@ def run(
             if outcome.ended == "busy":
                 elsewhere.append(outcome.job)
                 continue
-            if outcome.ended == "died" and not _in_other_hands(outcome.job, store):
-                store.begin(outcome.job)
-                store.finish(outcome.job, _died(outcome))
+            if outcome.ended == "died" and store.to_redo(outcome.job):
+                yield outcome, _died(outcome)  # it never began: what it was to replace stays
+                continue
+            if outcome.ended == "died":
+                _give_up(outcome, store)
             yield outcome, store.record(outcome.job)
         waiting = _await(elsewhere, store)
 
@@ -235,9 +239,15 @@ def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:
     return [job for job in jobs if store.progress(job) not in ended]
 
 
-def _in_other_hands(job: Job, store: ResultStore) -> bool:
-    """Say whether a job whose process died is finished all the same, or someone else's now."""
-    return store.progress(job) in (Progress.DONE, Progress.RUNNING)
+def _give_up(outcome: Outcome, store: ResultStore) -> None:
+    """Write that a job's process died, unless it is finished all the same or someone else's now."""
+    folder = store.folder(outcome.job)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with claim(folder) as mine:
+        if mine is not None and not store.done(outcome.job):
+            store.begin(outcome.job)
+            store.finish(outcome.job, _died(outcome))
 
 
 def _died(outcome: Outcome) -> Record:

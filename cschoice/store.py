@@ -82,8 +82,10 @@ class ResultStore:
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
-        if before is None or before.key != job.key or (folder / _AGAIN).exists():
-            for name in ("record.json", "trials.jsonl", "predictions.parquet", CHECKPOINT):
+        # Whoever waits for this job must not take an earlier failure for how it ended.
+        (folder / "record.json").unlink(missing_ok=True)
+        if before is None or before.key != job.key or self.to_redo(job):
+            for name in ("trials.jsonl", "predictions.parquet", CHECKPOINT):
                 (folder / name).unlink(missing_ok=True)
             shutil.rmtree(folder / "model", ignore_errors=True)
         if before != job:
@@ -95,6 +97,10 @@ class ResultStore:
         """Have a job done again; what came out of it stays until that begins."""
         if self.folder(job).exists():
             (self.folder(job) / _AGAIN).touch()
+
+    def to_redo(self, job: Job) -> bool:
+        """Say whether a job is to be done again and has not begun."""
+        return (self.folder(job) / _AGAIN).exists()
 
     def record(self, job: Job) -> Record | None:
         """Return what came out of exactly this job, if it is finished."""
@@ -128,11 +134,10 @@ class ResultStore:
     def reached(self, job: Job) -> str:
         """Return what changes whenever a job gets further, whatever its protocol writes."""
         kept = []
-        for path in sorted(self.folder(job).glob("[!.]*")):
-            if path.name != "log.txt" and not path.name.startswith("claim-"):
-                with suppress(FileNotFoundError):  # replaced just now
-                    found = path.stat()
-                    kept.append((path.name, found.st_size, found.st_mtime_ns))
+        for name in ("trials.jsonl", CHECKPOINT, "record.json"):  # what a later life builds on
+            with suppress(FileNotFoundError):
+                found = (self.folder(job) / name).stat()
+                kept.append((name, found.st_size, found.st_mtime_ns))
         return to_json(kept)
 
     def append(self, job: Job, trial: Trial) -> None:
@@ -146,7 +151,7 @@ class ResultStore:
         """Say where the job stands; who knows better than the files says whether it is claimed."""
         folder = self.folder(job)
         record = self._any_record(folder)
-        valid = record is not None and record.key == job.key and not (folder / _AGAIN).exists()
+        valid = record is not None and record.key == job.key and not self.to_redo(job)
         if record is not None and valid and record.state is State.DONE:
             return Progress.DONE
         if claimed(folder):

@@ -86,7 +86,7 @@ def work(context: Context, owner: str = "") -> Record | None:
 def give_up(context: Context, owner: str, reason: str) -> None:
     """Write that a job failed, for an owner whose worker could not."""
     with claim(context.folder, owner) as mine:
-        if mine is not None:
+        if mine is not None and not context.store.done(context.job):
             context.store.begin(context.job)
             context.store.finish(context.job, _ended(context, State.FAILED, reason))
 
@@ -110,7 +110,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     tell = _teller()
     job: Job = from_json(Job, options.job, "the job")
-    _set_threads(job.threads)
+    set_threads(job.threads)
     context = Context(
         job, ResultStore(options.results), options.device, options.keep_predictions, tell
     )
@@ -133,12 +133,14 @@ def _teller() -> Callable[[Any], None]:
     return tell
 
 
-def _set_threads(n_threads: int) -> None:
+def set_threads(n_threads: int) -> None:
     """Use the job's number of threads; the environment does so for libraries not yet loaded."""
     os.environ.update(thread_settings(n_threads))
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(n_threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(n_threads)
 
 
 def _die_with(parent: int) -> None:

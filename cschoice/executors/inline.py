@@ -10,7 +10,7 @@ from cschoice.executors import OnEvent, Outcome
 from cschoice.protocols.context import Context
 from cschoice.records import Job
 from cschoice.store import ResultStore
-from cschoice.worker import work
+from cschoice.worker import set_threads, work
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class InlineExecutor:
         """Run the jobs in order."""
         for job in jobs:
             on_event(job, self.device, {"event": "started"})
+            set_threads(job.threads)
             context = Context(
                 job,
                 self.store,

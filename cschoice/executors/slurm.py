@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from cschoice.claims import claimed_by_living, owner_of, release
 from cschoice.errors import ClusterError, InvalidFile
 from cschoice.executors import OnEvent, Outcome, log_tail, pause
 from cschoice.executors import slurm_queue as slurm
-from cschoice.executors.slurm_batches import Batches, owner, owners_of
+from cschoice.executors.slurm_batches import Batches, owner, owns
 from cschoice.executors.slurm_queue import Task
 from cschoice.executors.slurm_submission import Submission
 from cschoice.files import refresh
 from cschoice.records import Job, Trial
 from cschoice.resources import Resources
-from cschoice.store import ResultStore
+from cschoice.store import Progress, ResultStore
 from cschoice.tuning import best_trial
 
 _MAX_FAILURES = 3  # in a row, without getting further in between
@@ -50,21 +51,22 @@ class SlurmExecutor:
         self._owners: dict[str, str] = {}
         self._failures: dict[Job, tuple[int, str]] = {}  # how many, and how far it had come
         self._journals: dict[Job, int] = {}  # sizes, to read them only when they grew
+        self._arrays: set[str] = set()  # of this results folder, whoever watches them
         self._said = ""
 
     def submit(self, jobs: Sequence[Job]) -> int:
         """Put into the queue what is not there yet; return how many that were."""
         holders = {job: owner_of(self.store.folder(job)) for job in jobs}  # before the queue
         tasks = slurm.queue()
-        self._batches.sweep(tasks)
+        self._batches.sweep(tasks, self._limits.cluster)
         active = [task for task in tasks if task.active]
+        self._arrays = {task.array for task in active if self._batches.job(task)}
         self._adopt(jobs, active)
         living = {owner(task.batch, task.index) for task in active}
         known = set(self.watched.values())
         missing = [job for job in jobs if job not in known]
         for job in missing:
-            ours = holders[job].startswith(owners_of(self._limits.cluster))
-            if ours and holders[job] not in living:
+            if owns(self._limits.cluster, holders[job]) and holders[job] not in living:
                 release(self.store.folder(job), holders[job])
         self.unsent = missing.copy()
         self._send()
@@ -90,35 +92,39 @@ class SlurmExecutor:
                 self._say_once(f"{error}; waiting for it")
                 continue
             self._send()
-        self._batches.sweep(tasks.values())
+        self._batches.sweep(tasks.values(), self._limits.cluster)
 
     def cancel(self) -> None:
-        """End what is being watched."""
+        """End what is being watched; a worker that still lives finds its claim gone."""
         slurm.cancel(*self.watched)
+        for task_id, job in self.watched.items():
+            release(self.store.folder(job), self._owners[task_id])
 
     def _adopt(self, jobs: Sequence[Job], active: Sequence[Task]) -> None:
         """Watch the jobs that are in the queue already; end what a changed study left there."""
         asked = {self.store.folder(job): job for job in jobs}
-        outdated = []
+        outdated: dict[str, tuple[Path, str]] = {}
         for task in active:
             queued = self._batches.job(task)
             job = asked.get(self.store.folder(queued)) if queued else None
             if queued is None or job is None:
                 continue
             if job.key != queued.key:
-                outdated.append(task.id)
+                outdated[task.id] = self.store.folder(job), owner(task.batch, task.index)
             elif job not in self.watched.values():
                 self._watch(task.id, job, owner(task.batch, task.index))
         if outdated:
             self.notify(f"cancelling {len(outdated)} queued jobs of another configuration")
             slurm.cancel(*outdated)
+            for folder, holder in outdated.values():
+                release(folder, holder)
         if self.watched:
             self.notify(f"{len(self.watched)} jobs are in SLURM's queue already")
 
     def _send(self) -> None:
         """Submit what is not in the queue, as far as there is room."""
         while self.unsent:
-            before = {task_id.split("_")[0] for task_id in self.watched}
+            before = self._arrays | {task_id.split("_")[0] for task_id in self.watched}
             try:
                 sent = self._submission.send(self.unsent, self._limits, before)
             except ClusterError as error:
@@ -164,12 +170,11 @@ class SlurmExecutor:
         node = task.node if task else ""
         refresh(folder)
         release(folder, self._owners[task_id])
-        record = self.store.record(job)
-        if self.store.done(job):
-            return Outcome(job, "finished", node)
-        if claimed_by_living(folder):
+        state = self.store.progress(job, claimed_by_living)
+        if state is Progress.RUNNING:
             return Outcome(job, "busy", node)
-        if record is not None and (task is None or task.state == "COMPLETED"):
+        ended = task is None or task.state == "COMPLETED"
+        if state is Progress.DONE or (ended and state in (Progress.FAILED, Progress.SKIPPED)):
             return Outcome(job, "finished", node)
         return self._died(task_id, job, task)
 

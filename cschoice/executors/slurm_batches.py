@@ -9,8 +9,10 @@ The queue is SLURM's and only SLURM's: nothing here says that a job waits, runs 
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +21,8 @@ from cschoice.executors.slurm_queue import Task
 from cschoice.files import read_shared, replacing
 from cschoice.records import Job, from_json, to_json
 from cschoice.store import Progress, ResultStore
+
+_DAY = 86_400.0  # seconds
 
 
 class Batches:
@@ -49,12 +53,17 @@ class Batches:
             self._known[batch] = [from_json(Job, line, path) for line in lines]
         return self._known.get(batch, [])
 
-    def sweep(self, tasks: Iterable[Task]) -> None:
-        """Remove the folders of arrays that left the queue with all their jobs done."""
+    def sweep(self, tasks: Iterable[Task], cluster: str) -> None:
+        """Remove the folders of a cluster's arrays that left the queue with all their jobs done.
+
+        Those of another configuration stay for a day: someone may be about to submit them.
+        """
         queued = {task.batch for task in tasks if task.active}
-        over = (Progress.DONE, Progress.STALE)
-        for folder in self.root.glob("cschoice-*"):
+        for folder in self.root.glob(f"cschoice-{cluster}-{'[0-9a-f]' * 8}"):
             jobs = self.jobs(folder.name)
+            over = {Progress.DONE}
+            if time.time() - folder.stat().st_mtime > _DAY:
+                over.add(Progress.STALE)
             if (
                 folder.name not in queued
                 and jobs  # else someone is just writing them down
@@ -72,6 +81,11 @@ def owner(batch: str, index: int) -> str:
     return f"slurm {batch} {index}"
 
 
-def owners_of(cluster: str) -> str:
-    """Return how the names of a cluster's tasks begin: one cluster knows nothing of another's."""
-    return owner(f"cschoice-{cluster}-", 0)[:-2]
+def owns(cluster: str, holder: str) -> bool:
+    """Say whether a claim is of a cluster's task: one cluster knows nothing of another's.
+
+    >>> owns("lab", "slurm cschoice-lab-0123abcd 7"), owns("lab", "slurm cschoice-lab-2-0123abcd 7")
+    (True, False)
+    """
+    pattern = rf"slurm cschoice-{re.escape(cluster)}-[0-9a-f]{{8}} \d+"
+    return re.fullmatch(pattern, holder) is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 from cschoice.claims import claimed_by_living, owner_of
 from cschoice.errors import ClusterError
 from cschoice.executors import slurm_queue as slurm
-from cschoice.executors.slurm_batches import Batches, owner, owners_of
+from cschoice.executors.slurm_batches import Batches, owner, owns
 from cschoice.records import Job
 from cschoice.store import Progress, ResultStore
 
@@ -22,7 +22,7 @@ def standing(
     if not batches.root.is_dir():
         return [store.progress(job) for job in jobs]
     try:
-        ours = owners_of(slurm.limits().cluster)
+        cluster = slurm.limits().cluster
         tasks = slurm.queue()
     except ClusterError as error:
         notify(f"{error}; this is what the files say")
@@ -32,7 +32,7 @@ def standing(
 
     def claimed(folder: Path) -> bool:
         holder = owner_of(folder)
-        return holder in living if holder.startswith(ours) else claimed_by_living(folder)
+        return holder in living if owns(cluster, holder) else claimed_by_living(folder)
 
     def one(job: Job) -> Progress:
         state, task = store.progress(job, claimed), queued.get(job)

@@ -93,13 +93,11 @@ class Submission:
                 executor = submitit.SlurmExecutor(folder=folder, max_num_timeout=_ALWAYS)
                 executor.update_parameters(**self._parameters(folder.name, len(jobs), before))
                 submitted = executor.submit_array(tasks)
-        except KeyboardInterrupt:  # tasks whose files are not there yet could not start
-            with suppress(ClusterError):
-                cancel(f"--name={folder.name}")
-            shutil.rmtree(folder, ignore_errors=True)
+        except (KeyboardInterrupt, OSError):
+            _take_back(folder)
             raise
-        except RuntimeError as error:
-            shutil.rmtree(folder, ignore_errors=True)
+        except RuntimeError as error:  # it may have taken them and failed to say so
+            _take_back(folder)
             kind = QueueFull if "MaxSubmit" in str(error) else ClusterError
             raise kind(f"SLURM does not take the jobs: {error}") from error
         array: str = submitted[0].job_id.split("_")[0]
@@ -129,6 +127,13 @@ class Submission:
                 key: value for key, value in options.items() if value not in (None, False)
             },
         }
+
+
+def _take_back(folder: Path) -> None:
+    """Forget an array: tasks whose files are not there yet could not start."""
+    with suppress(ClusterError):
+        cancel(f"--name={folder.name}")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cschoice.claims import ClaimLost
+from cschoice.learners.base import Learner
+from cschoice.prediction import Preparation, save
 from cschoice.records import Job, Trial
 from cschoice.store import ResultStore
 
@@ -50,6 +52,11 @@ class Context:
         """End here if someone else took the job over; to be asked before writing its files."""
         if not self.holds():
             raise ClaimLost(f"{self.folder} was taken over")
+
+    def save(self, learner: Learner, preparation: Preparation) -> None:
+        """Keep the fitted model."""
+        self.check()
+        save(self.folder / "model", learner, preparation)
 
     def trials(self) -> list[Trial]:
         """Return the trials so far."""

@@ -16,7 +16,7 @@ from cschoice.datasets import make_dataset
 from cschoice.decision import choose, tune_threshold
 from cschoice.learners import LEARNERS
 from cschoice.metrics import metric
-from cschoice.prediction import Preparation, save
+from cschoice.prediction import Preparation
 from cschoice.protocols.base import Count, Earlier, Protocol
 from cschoice.protocols.context import Context, environment
 from cschoice.protocols.fitting import fold_of, new_learner, seed_of
@@ -75,7 +75,7 @@ class Convergence(Protocol):
                 seconds.append(spent)
                 values.append(value)
             context.tell({"event": "epoch", **row, name: values[-1]})
-        save(context.folder / "model", learner, Preparation(threshold, scaling))
+        context.save(learner, Preparation(threshold, scaling))
         return Record(
             key=job.key,
             state=State.DONE,

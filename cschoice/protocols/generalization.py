@@ -17,7 +17,7 @@ from pydantic import Field, field_validator
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.learners.base import Learner
 from cschoice.metrics import metric
-from cschoice.prediction import Preparation, save
+from cschoice.prediction import Preparation
 from cschoice.protocols.base import Count, Earlier, Protocol
 from cschoice.protocols.context import Context, environment
 from cschoice.protocols.fitting import (
@@ -90,7 +90,7 @@ class Generalization(Protocol):
         source: Any = make_dataset(job.dataset, **job.dataset_parameters)
         train, _ = replace(source, n_test=1).fold(job.fold, job.seed)  # those of the study
         learner = fit(context, new_learner(job), train, "final")
-        save(context.folder / "model", learner, Preparation())
+        context.save(learner, Preparation())
         values = []
         for n_objects in self._all_sizes:
             context.tell({"event": "test", "n_objects": n_objects})

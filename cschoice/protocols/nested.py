@@ -20,7 +20,7 @@ from cschoice.decision import choose, probabilities, tune_threshold
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.learners.base import Learner
 from cschoice.metrics import METRICS, expected_accuracy, metric
-from cschoice.prediction import Preparation, save
+from cschoice.prediction import Preparation
 from cschoice.protocols.base import Protocol
 from cschoice.protocols.context import Context, environment
 from cschoice.protocols.fitting import Params, fit, fold_of, new_learner, search_space, seed_of
@@ -69,7 +69,7 @@ class Nested(Protocol):
         context.tell({"event": "test"})
         encoding = getattr(source, "encoding", None)  # what was imported knows its table
         preparation = Preparation(final.threshold, scaling, encoding)
-        save(context.folder / "model", final.learner, preparation)
+        context.save(final.learner, preparation)
         if context.keep_predictions:
             _write_predictions(context, test, utilities)
         return Record(
@@ -237,6 +237,7 @@ def _write_predictions(
 
     from cschoice.files import replacing
 
+    context.check()
     numbers = np.repeat(np.arange(len(tasks)), tasks.sizes)
     columns = {"task": numbers, "chosen": tasks.chosen.astype(np.int8), "utility": utilities}
     with replacing(context.folder / "predictions.parquet") as (temporary,):

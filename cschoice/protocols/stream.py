@@ -16,7 +16,7 @@ from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
 from cschoice.learners import LEARNERS
 from cschoice.metrics import metric
-from cschoice.prediction import Preparation, save
+from cschoice.prediction import Preparation
 from cschoice.protocols import checkpoints
 from cschoice.protocols.base import Count, Earlier, Protocol, Share
 from cschoice.protocols.checkpoints import Checkpoint, Progress
@@ -83,7 +83,7 @@ class Stream(Protocol):
                 context.check()
                 Checkpoint(trainer.state(), progress).write(path)
                 kept = time.monotonic()
-        save(context.folder / "model", learner, Preparation())
+        context.save(learner, Preparation())
         return Record(
             key=job.key,
             state=State.DONE,

@@ -12,7 +12,7 @@ from strategies import choice_tasks, utilities_for
 
 from cschoice.decision import probabilities
 from cschoice.errors import InvalidUtilities, UnknownName
-from cschoice.metrics import METRICS, metric
+from cschoice.metrics import METRICS, expected_accuracy, metric
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -254,3 +254,15 @@ def test_a_misspelt_metric_is_suggested():
         metric("acuracy")
     with pytest.raises(UnknownName, match="top-k for any k"):
         metric("top-0")
+
+
+@given(choice_tasks(kind=Kind.SINGLETON))
+def test_ties_broken_by_lot(tasks):
+    utilities = utilities_for(tasks, np.random.default_rng(1))
+    hits = []
+    for start, stop in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True):
+        largest = np.flatnonzero(utilities[start:stop] == utilities[start:stop].max())
+        hits.append(tasks.chosen[start:stop][largest].mean())
+    assert expected_accuracy(tasks, utilities) == pytest.approx(np.mean(hits))
+    constant = np.zeros(tasks.n_entries)
+    assert expected_accuracy(tasks, constant) == pytest.approx(np.mean(1 / tasks.sizes))

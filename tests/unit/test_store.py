@@ -14,7 +14,9 @@ import pytest
 
 from cschoice import claims
 from cschoice.errors import InvalidFile
+from cschoice.executors import Outcome
 from cschoice.files import read_shared
+from cschoice.pipeline import run
 from cschoice.protocols.context import Context
 from cschoice.records import Budget, Frugal, Job, Record, Rung, State, Trial, TrialState
 from cschoice.store import Progress, ResultStore
@@ -143,6 +145,27 @@ def test_what_is_done_again_stays_until_that_begins(store):
     assert store.trials(job) == []
     store.finish(job, make_record(job))
     assert store.done(job)
+
+
+def test_an_earlier_failure_is_forgotten_when_a_job_begins_again(store):
+    job = make_job()
+    store.begin(job)
+    store.append(job, make_trial(0))
+    store.finish(job, make_record(job, state=State.FAILED))
+    store.begin(job)
+    assert store.progress(job) is Progress.TO_DO
+    assert len(store.trials(job)) == 1
+
+
+def test_only_what_a_later_life_builds_on_counts_as_getting_further(store):
+    job = make_job()
+    store.begin(job)
+    before = store.reached(job)
+    (store.folder(job) / "model").mkdir()
+    (store.folder(job) / "predictions.parquet").touch()
+    assert store.reached(job) == before
+    store.append(job, make_trial(0))
+    assert store.reached(job) != before
 
 
 def test_a_changed_configuration_makes_results_stale(store):
@@ -371,3 +394,29 @@ def test_a_damaged_version_is_said(store, text):
     (store.root / "version.json").write_text(text)
     with pytest.raises(InvalidFile, match="is damaged"):
         store.check()
+
+
+class _Dying:
+    """An executor whose workers end before they begin."""
+
+    def run(self, jobs, _on_event):
+        for job in jobs:
+            yield Outcome(job, "died", "cpu:0", "no such module")
+
+
+def test_a_job_to_be_redone_that_never_began_keeps_its_results(store):
+    job = make_job()
+    store.begin(job)
+    store.finish(job, make_record(job))
+    store.redo(job)
+    ((_, record),) = run([job], store, _Dying(), lambda *_: None)
+    assert record.state is State.FAILED
+    assert store.record(job) == make_record(job)
+    assert store.progress(job) is Progress.STALE
+
+
+def test_a_job_whose_process_died_is_written_down_as_failed(store):
+    job = make_job()
+    ((_, record),) = run([job], store, _Dying(), lambda *_: None)
+    assert (record.state, record.reason) == (State.FAILED, "no such module")
+    assert store.record(job) == record

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from cschoice import nets, training
+from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile, InvalidParameter, TrainingDiverged
 from cschoice.learners import make_learner
 from cschoice.learners.feta import FetaNet
@@ -277,3 +278,13 @@ def test_memory_is_bounded(action: str) -> None:
     code = MEMORY.replace("{action}", ACTIONS[action])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 2, "GB at the peak"
+
+
+def test_a_network_that_lost_every_difference_is_no_result(monkeypatch):
+    learner = make_learner("sda", epochs=1)
+    monkeypatch.setattr(
+        type(learner), "_utilities", lambda _, tasks: np.ones(tasks.n_entries, np.float32)
+    )
+    train, _ = make_dataset("medoid", n_train=50, n_test=1).fold(0, 0)
+    with pytest.raises(TrainingDiverged, match="same utility: a smaller learning rate"):
+        learner.fit(train)
