@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 
 from cschoice.datasets import make_dataset
-from cschoice.errors import CschoiceError
+from cschoice.errors import DataUnavailable
 from cschoice.learners import make_learner
 from cschoice.protocols.base import protocol_of
 from cschoice.records import Job, State
@@ -36,7 +36,10 @@ def estimate(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
 
 def _alike(job: Job, other: Job) -> bool:
     """Say whether what one job took is what the other will take, roughly."""
-    names = ("protocol", "dataset", "learner", "budget", "dataset_parameters", "settings")
+    names = (
+        "protocol", "dataset", "learner", "budget", "dataset_parameters", "settings",
+        "learner_parameters", "space", "threshold_refit",
+    )  # fmt: skip
     return all(getattr(job, name) == getattr(other, name) for name in names)
 
 
@@ -54,6 +57,6 @@ def _probe(job: Job) -> float:
         started = time.process_time()
         learner.fit(few)
         one = time.process_time() - started
-    except CschoiceError:  # it will be skipped or fail at once
+    except DataUnavailable:  # it will be skipped
         return 0.0
     return one / len(few) * work

@@ -112,6 +112,11 @@ def run(
     store = ResultStore(results)
     store.check()
     jobs = plan(study, selection, store)
+    if not jobs:
+        raise InvalidParameter(
+            "nothing to run: these learners do not learn the kind of choice of these datasets; "
+            "see 'cschoice show learners' and 'cschoice show datasets'"
+        )
     check_parameters(jobs)
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
     _say_remarks(remaining)

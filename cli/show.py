@@ -83,7 +83,8 @@ def learners(as_json: Json = False) -> None:
         )
         return
     answer_table(
-        "Learners (search spaces of the paper; a profile may narrow them)",
+        "Learners and what is tuned (drop and epochs_drop: with the recipe 'paper' only; a profile "
+        "may narrow it)",
         ["name", "kinds", "tuned"],
         [
             [name, ", ".join(sorted(info.kinds)), _space(info.learner.search_space)]

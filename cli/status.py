@@ -7,6 +7,7 @@ from collections import Counter
 import typer
 
 from cschoice.config import load
+from cschoice.errors import FileNotUsable
 from cschoice.executors.slurm_standing import standing
 from cschoice.pipeline import Selection, current_jobs, plan
 from cschoice.store import Progress, ResultStore
@@ -86,6 +87,8 @@ def collect(
 
     'cschoice run' does this at its end; do it by hand after copying results together.
     """
+    if not results.is_dir():
+        raise FileNotUsable(f"{results} is no folder: 'cschoice run' makes one, --results names it")
     store = ResultStore(results)
     store.open()
     jobs, n_stale = current_jobs(load(config), store)

@@ -149,6 +149,8 @@ def load(path: Path | None = None) -> Study:
 
 def check(content: Any, path: Path) -> Study:
     """Turn what the file says into a study, or list everything that is wrong with it."""
+    if content is None:
+        raise ConfigError([f"{path}: is empty; a study has 'experiments' and 'profiles'"])
     try:
         study = Study.model_validate(content)
     except ValidationError as error:

@@ -45,7 +45,7 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     problems = [problem for job in jobs if (problem := protocol.problem(job))]
     at = f"experiment '{selection.experiment}'"
     problems = [f"{at}: {problem}" for problem in dict.fromkeys(problems)]
-    problems += _unknown_parameters(study, selection)
+    problems += _unknown_parameters(study)
     if problems:
         raise ConfigError(problems)
     known: dict[str, Job] = {}
@@ -61,27 +61,29 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     return [protocol.plan(job, earlier) for job in jobs]
 
 
-def _unknown_parameters(study: Study, selection: Selection) -> list[str]:
-    """Return what the study says to all learners and none of them understands.
+def _unknown_parameters(study: Study) -> list[str]:
+    """Return what the study says to all learners, or datasets, and none of them understands.
 
     An experiment speaks to its own learners, a profile to all there are.
     """
-    experiment, profile = selection.experiment, selection.profile
-    own = [study.registered(name) for name in study.experiment(experiment).learners]
-    said: list[tuple[str, Iterable[str], Iterable[str]]] = [
-        (f"experiments.{experiment}.parameters", study.experiment(experiment).parameters, own),
-        (f"profiles.{profile}.learners", study.profile(profile).learners, LEARNERS),
-        (f"profiles.{profile}.space", study.profile(profile).space, LEARNERS),
+    of_learner = {name: info.parameters for name, info in LEARNERS.items()}
+    everything = [name for parameters in of_learner.values() for name in parameters]
+    of_datasets = [one.name for info in DATASETS.values() for one in fields(load(info.source))]
+    said: list[tuple[str, Iterable[str], list[str]]] = []
+    for name, experiment in study.experiments.items():
+        own = [one for it in experiment.learners for one in of_learner[study.registered(it)]]
+        said.append((f"experiments.{name}.parameters", experiment.parameters, own))
+    for name, profile in study.profiles.items():
+        at = f"profiles.{name}"
+        said.append((f"{at}.learners", profile.learners, everything))
+        said.append((f"{at}.space", profile.space, everything))
+        said.append((f"{at}.datasets", profile.datasets, of_datasets))
+    return [
+        f"{where}: {unknown_name('parameter', name, dict.fromkeys(known))}"
+        for where, names, known in said
+        for name in names
+        if name not in known
     ]
-    problems = []
-    for where, names, learners in said:
-        known = {name: None for learner in learners for name in LEARNERS[learner].parameters}
-        problems += [
-            f"{where}: {unknown_name('parameter', name, known)}"
-            for name in names
-            if name not in known
-        ]
-    return problems
 
 
 def _jobs(
@@ -130,7 +132,7 @@ def _budget(profile: Profile, selection: Selection, tunable: bool) -> Budget:
 
 
 def _selected(study: Study, selection: Selection) -> tuple[list[str], list[str]]:
-    """Match globs against the experiment; a name it does not list runs if it exists at all."""
+    """Match globs against the experiment; what it does not list runs if it exists at all."""
     experiment = study.experiment(selection.experiment)
 
     def match(noun: str, patterns: Sequence[str], listed: list[str], known: Any) -> list[str]:
@@ -138,8 +140,7 @@ def _selected(study: Study, selection: Selection) -> tuple[list[str], list[str]]
             return listed
         found: list[str] = []
         for pattern in patterns:
-            names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
-            names += [name for name in known if name == pattern and name not in listed]
+            names = fnmatch.filter(listed, pattern) or fnmatch.filter(known, pattern)
             if not names:
                 raise UnknownName(unknown_name(noun, pattern, known))
             found += [name for name in names if name not in found]

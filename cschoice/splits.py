@@ -97,3 +97,10 @@ def _held_out_groups(
     wanted = n_before + counts[shuffled] / 2 <= n_held_out
     n_groups = min(max(1, int(wanted.sum())), len(names) - 1)
     return np.isin(groups, names[shuffled[:n_groups]])
+
+
+def at_most(limit: int | None, numbers: TaskNumbers, rng: np.random.Generator) -> TaskNumbers:
+    """Return all numbers if there is no limit, else that many at random, in order."""
+    if limit is None or len(numbers) <= limit:
+        return numbers
+    return np.asarray(np.sort(rng.permutation(numbers)[:limit]))

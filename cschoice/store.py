@@ -60,11 +60,13 @@ class ResultStore:
     def check(self) -> None:
         """Refuse a folder that this version cannot read; one that is not there is fine."""
         path = self.root / "version.json"
+        if self.root.is_file():
+            raise FileNotUsable(f"{self.root} is a file: choose another --results")
         text = _read(path)
         if text is None:
             return
         try:
-            version = json.loads(text)["version"]
+            version = int(json.loads(text)["version"])
         except (ValueError, TypeError, KeyError) as error:
             raise InvalidFile(f"{path} is damaged: choose another --results") from error
         if version > STORE_VERSION:

@@ -246,13 +246,6 @@ class ChoiceTasks(Ragged):
             None if self.groups is None else self.groups[numbers],
         )
 
-    def standardized_by(self, train: ChoiceTasks) -> ChoiceTasks:
-        """Scale features to mean 0 and variance 1 over the entries of ``train``.
-
-        A feature that is constant there keeps its scale.
-        """
-        return self.scaled(Scaling.learn(train.table, train.items))
-
     def scaled(self, scaling: Scaling) -> ChoiceTasks:
         """Bring the features to a scale."""
         table = scaling.apply(self.table)

@@ -25,7 +25,7 @@ from cschoice.files import filling
 from cschoice.frames import Encoding
 from cschoice.plain import from_json, to_json
 from cschoice.seeding import seed_for
-from cschoice.splits import fold_numbers
+from cschoice.splits import at_most, fold_numbers
 from cschoice.tasks import ChoiceTasks, Kind
 
 FOLDER = Path("data")
@@ -81,8 +81,8 @@ class OwnData:
     name: str
     content: str
     n_folds: int = 5
-    n_train: int | None = None  # at most, drawn at random; None: all
-    n_test: int | None = None
+    max_train: int | None = None  # tasks of a fold, drawn at random; None: all
+    max_test: int | None = None
     standardize: bool = True
 
     @property
@@ -104,8 +104,8 @@ class OwnData:
         tested = fold_numbers(tasks, self.n_folds, seed_for(seed, "folds", dataset=self.name))
         rng = np.random.default_rng(seed_for(seed, "sample", dataset=self.name, fold=index))
         return (
-            tasks[_at_most(self.n_train, np.flatnonzero(tested != index), rng)],
-            tasks[_at_most(self.n_test, np.flatnonzero(tested == index), rng)],
+            tasks[at_most(self.max_train, np.flatnonzero(tested != index), rng)],
+            tasks[at_most(self.max_test, np.flatnonzero(tested == index), rng)],
         )
 
     def _tasks(self) -> ChoiceTasks:
@@ -179,12 +179,6 @@ def _hash(tasks: ChoiceTasks, encoding: Encoding) -> str:
     for array in (tasks.features, tasks.offsets, tasks.chosen, tasks.groups):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _at_most(n: int | None, numbers: Numbers, rng: np.random.Generator) -> Numbers:
-    if n is None or n >= len(numbers):
-        return numbers
-    return np.sort(rng.choice(numbers, n, replace=False))
 
 
 def _range(values: Collection[int]) -> int | tuple[int, int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
+from cschoice.splits import at_most
 from cschoice.tasks import ChoiceTasks, Kind
 
 Numbers = NDArray[np.int64]
@@ -67,10 +68,10 @@ class Recorded(ABC):
         rng = np.random.default_rng(
             seed_for(seed, "sub-sample", rule=type(self).__name__, fold=index)
         )
-        sampled = _at_most(self.max_train, self.sampled(whole, train), rng)
+        sampled = at_most(self.max_train, self.sampled(whole, train), rng)
         return (
             sub_samples(whole, sampled, self.n_objects, rng),
-            compact(whole.tasks[_at_most(self.max_test, test, rng)]),
+            compact(whole.tasks[at_most(self.max_test, test, rng)]),
         )
 
     def sampled(self, whole: WholeTasks, numbers: Numbers) -> Numbers:
@@ -175,9 +176,3 @@ def compact(tasks: ChoiceTasks) -> ChoiceTasks:
     table = np.asarray(tasks.table[used])
     items = (np.cumsum(used) - 1)[tasks.items]
     return ChoiceTasks.trusted(table, items, tasks.offsets, tasks.chosen, tasks.kind)
-
-
-def _at_most(limit: int | None, numbers: Numbers, rng: np.random.Generator) -> Numbers:
-    if limit is None or len(numbers) <= limit:
-        return numbers
-    return np.asarray(np.sort(rng.permutation(numbers)[:limit]))

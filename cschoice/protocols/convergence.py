@@ -41,7 +41,8 @@ class Convergence(Protocol):
 
     def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
         """Leave out what is not done: nothing is tuned, and nothing fitted again."""
-        return replace(job, budget=Budget(0), space={}, threshold_refit=True)
+        budget = Budget(0, held_out=job.budget.held_out)
+        return replace(job, budget=budget, space={}, threshold_refit=True)
 
     def work(self, job: Job, learner: Any, n_train: int) -> float:  # noqa: ARG002
         """Count epochs and tests; the ``seconds`` may end them earlier."""
@@ -54,9 +55,11 @@ class Convergence(Protocol):
         from cschoice.tensors import TaskTensors
 
         job, begun = context.job, time.process_time()
-        train, test, scaling = fold_of(job, make_dataset(job.dataset, **job.dataset_parameters))
+        source = make_dataset(job.dataset, **job.dataset_parameters)
+        train, test, scaling = fold_of(job, source)
         name = "accuracy" if train.kind is Kind.SINGLETON else "f1"
-        ((inner, outer),) = stratified_shuffle_splits(train, 1, 0.1, seed_of(job, "threshold"))
+        share, seed = job.budget.held_out, seed_of(job, "threshold")
+        ((inner, outer),) = stratified_shuffle_splits(train, 1, share, seed)
         learned, held_out, test = train[inner], train[outer], test[: self.n_test]
         learner: Any = new_learner(job)
         seed = seed_of(job, "final", learner=learner.name)
@@ -75,7 +78,7 @@ class Convergence(Protocol):
                 seconds.append(spent)
                 values.append(value)
             context.tell({"event": "epoch", **row, name: values[-1]})
-        context.save(learner, Preparation(threshold, scaling))
+        context.save(learner, Preparation(threshold, scaling, getattr(source, "encoding", None)))
         return Record(
             key=job.key,
             state=State.DONE,

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 STUDY = "study"
 _JOB = ["profile", "experiment", "dataset", "learner", "fold"]
-_CURVES = [*_JOB, "axis", "metric", "x", "value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ def _read(results: Path, name: str) -> pd.DataFrame:
     """Read a table in a fixed order of rows; results of earlier versions have no curves."""
     import pandas as pd
 
-    columns = [column for column, _ in SCHEMAS[name]] if name in SCHEMAS else _CURVES
+    columns = [column for column, _ in SCHEMAS[name]]
     if name == "curves" and not (results / "tables" / "curves.parquet").exists():
         return pd.DataFrame({column: [] for column in columns})
     table = read(results, name)

@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cschoice.metrics import METRICS
 from cschoice.report import paper
@@ -166,9 +166,20 @@ def _reason(folds: pd.DataFrame) -> str:
     parts = []
     for state in sorted(set(folds["state"]) - {"done"}):
         reasons = folds.loc[folds["state"] == state, "reason"].dropna()
-        told = "; ".join(dict.fromkeys(" ".join(str(reason).split()) for reason in reasons))
+        told = "; ".join(dict.fromkeys(map(_in_short, reasons)))
         parts.append(f"{state}: {told}" if told else state)
     return "; ".join(parts) or "not measured"
+
+
+def _in_short(reason: Any) -> str:
+    """Return what a reason comes to, without the traceback before it: the job's folder has that.
+
+    >>> _in_short("Traceback (most recent call last):\\n  File 'x'\\nValueError: too\\nlarge")
+    'ValueError: too large'
+    """
+    lines = str(reason).splitlines()
+    frames = [number for number, line in enumerate(lines) if line.startswith(" ")]
+    return " ".join(" ".join(lines[frames[-1] + 1 if frames else 0 :]).split())
 
 
 def _with_best(found: Sequence[Row]) -> list[Row]:

@@ -79,7 +79,7 @@ def test_folds_are_a_cross_validation_that_keeps_groups_apart(own):
     assert sorted(tested) == sorted(np.repeat(np.arange(15), 4))
     assert (train, test) == make_dataset("trips").fold(2, seed=0)
     assert train != source.fold(2, seed=1)[0]
-    few, fewer = make_dataset("trips", n_train=7, n_test=3).fold(0, seed=0)
+    few, fewer = make_dataset("trips", max_train=7, max_test=3).fold(0, seed=0)
     assert (len(few), len(fewer)) == (7, 3)
     assert not set(few.groups) & set(fewer.groups)
     with pytest.raises(InvalidParameter, match="has folds 0 to 2, got 3"):
@@ -128,7 +128,7 @@ def test_a_model_predicts_tables_as_it_was_tested(own, kind, learner):
     assert said == f"predictions.csv: 180 objects, {predicted['chosen'].sum()} chosen\n"
     assert predicted[["trip", "mode"]].values.tolist() == shuffled[["trip", "mode"]].values.tolist()
     expected = pd.read_parquet(folder / "predictions.parquet")
-    _, test = make_dataset("trips", n_train=60, n_test=60).fold(0, seed=0)
+    _, test = make_dataset("trips", max_train=60, max_test=60).fold(0, seed=0)
     tested = predicted.set_index("trip").loc[100 + test.groups].sort_values(["trip", "mode"])
     order = np.argsort(np.repeat(test.groups, 3), kind="stable")
     assert np.allclose(tested["utility"], expected["utility"].to_numpy()[order], atol=1e-6)
@@ -225,7 +225,7 @@ def test_names_of_imported_datasets_are_suggested_and_configured(own):
     assert "trips" in DATASETS
     Path("experiments.yaml").write_text(
         "experiments: {study: {protocol: nested, datasets: [trips], learners: [random]}}\n"
-        "datasets: {trips: {n_folds: 10, n_train: 20}}\n"
+        "datasets: {trips: {n_folds: 10, max_train: 20}}\n"
         "profiles: {laptop: {folds: 10, trials: 1}}\n"
     )
     own("run --executor inline")

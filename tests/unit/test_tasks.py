@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from strategies import choice_tasks
 
 from cschoice.errors import InvalidParameter, InvalidTasks
+from cschoice.scaling import Scaling
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -178,7 +179,7 @@ def test_selecting_nothing_is_an_error_and_so_is_selecting_outside():
 
 @given(choice_tasks())
 def test_standardized_features_have_mean_0_and_variance_1(tasks):
-    features = tasks.standardized_by(tasks).features.astype(np.float64)
+    features = tasks.scaled(Scaling.learn(tasks.table, tasks.items)).features.astype(np.float64)
     assert features.mean(axis=0) == pytest.approx(0, abs=1e-4)
     varies = tasks.features.std(axis=0) > 1e-3
     assert features.var(axis=0)[varies] == pytest.approx(1, abs=1e-3)
