@@ -172,9 +172,9 @@ def _reason(folds: pd.DataFrame) -> str:
 
 
 def _in_short(reason: Any) -> str:
-    """Return what a reason comes to, without the traceback before it: the job's folder has that.
+    r"""Return what a reason comes to, without the traceback before it: the job's folder has that.
 
-    >>> _in_short("Traceback (most recent call last):\\n  File 'x'\\nValueError: too\\nlarge")
+    >>> _in_short("Traceback (most recent call last):\n  File 'x'\nValueError: too\nlarge")
     'ValueError: too large'
     """
     lines = str(reason).splitlines()
