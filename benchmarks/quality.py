@@ -1,19 +1,22 @@
 """Compare the networks' default settings with the paper's tuned results.
 
 Trains on 10,000 tasks and tests on 20,000, without any tuning; subset choice holds 10 % of the
-training tasks back to tune the threshold. Prints one line per seed and the mean.
+training tasks back to tune the threshold. Prints one line per seed and the mean. With ``--set``
+another setting can be compared with the defaults.
 
     python benchmarks/quality.py [--learner feta] [--dataset pareto2d] [--seeds 0 1 2]
+                                 [--set loss=hinge epochs=20]
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import yaml
 
 from cschoice.datasets import make_dataset
 from cschoice.decision import choose, tune_threshold
@@ -35,6 +38,7 @@ GOALS = {
     ("feta", "pareto5d"): Goal(0.826, 0.96),
     ("feta", "hypervolume"): Goal(0.769, 0.82),
     ("feta", "medoid"): Goal(0.846, 0.89),
+    ("feta3", "hypervolume"): Goal(0.769, 0.85),  # the paper's is of second order
     ("fate", "pareto2d"): Goal(0.912, 0.93),
     ("fate", "hypervolume"): Goal(0.730, 0.70),
     ("fate", "medoid"): Goal(0.881, 0.88),
@@ -43,9 +47,8 @@ GOALS = {
 }
 
 
-def score(learner: str, train: ChoiceTasks, test: ChoiceTasks, seed: int) -> float:
-    """Return the accuracy, or for subset choice the F1-measure, of default settings."""
-    model = make_learner(learner)
+def score(model: Any, train: ChoiceTasks, test: ChoiceTasks, seed: int) -> float:
+    """Return the accuracy, or for subset choice the F1-measure."""
     if train.kind is Kind.SINGLETON:
         return metric("accuracy")(test, model.fit(train, seed=seed).utilities(test))
     ((learned, held_out),) = stratified_shuffle_splits(train, 1, 0.1, seed)
@@ -60,7 +63,11 @@ def main() -> None:
     parser.add_argument("--learner", choices=sorted({learner for learner, _ in GOALS}))
     parser.add_argument("--dataset", choices=sorted({dataset for _, dataset in GOALS}))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", dest="changes")
     options = parser.parse_args()
+    changes = {
+        name: yaml.safe_load(value) for name, value in (c.split("=") for c in options.changes)
+    }
     torch.set_num_threads(1)
     for (learner, dataset), goal in GOALS.items():
         if options.learner not in (None, learner) or options.dataset not in (None, dataset):
@@ -70,16 +77,16 @@ def main() -> None:
         for seed in options.seeds:
             train, test = source.fold(0, seed)
             start = time.process_time()
-            scores.append(score(learner, train, test, seed))
+            scores.append(score(make_learner(learner, **changes), train, test, seed))
             seconds = time.process_time() - start
             print(
-                f"{learner} {dataset} seed {seed}: {scores[-1]:.4f} ({seconds:.0f} CPU s)",
+                f"{learner} {dataset} {changes or 'defaults'} seed {seed}: {scores[-1]:.4f} ({seconds:.0f} CPU s)",
                 flush=True,
             )
         mean = float(np.mean(scores))
         verdict = "reached" if mean >= goal.target else "MISSED"
         print(
-            f"{learner} {dataset}: mean {mean:.4f}, target {goal.target} {verdict}, "
+            f"{learner} {dataset} {changes or 'defaults'}: mean {mean:.4f}, target {goal.target} {verdict}, "
             f"paper (tuned) {goal.paper}",
             flush=True,
         )
