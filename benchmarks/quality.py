@@ -80,14 +80,15 @@ def main() -> None:
             scores.append(score(make_learner(learner, **changes), train, test, seed))
             seconds = time.process_time() - start
             print(
-                f"{learner} {dataset} {changes or 'defaults'} seed {seed}: {scores[-1]:.4f} ({seconds:.0f} CPU s)",
+                f"{learner} {dataset} {changes or 'defaults'} seed {seed}: {scores[-1]:.4f} "
+                f"({seconds:.0f} CPU s)",
                 flush=True,
             )
         mean = float(np.mean(scores))
         verdict = "reached" if mean >= goal.target else "MISSED"
         print(
-            f"{learner} {dataset} {changes or 'defaults'}: mean {mean:.4f}, target {goal.target} {verdict}, "
-            f"paper (tuned) {goal.paper}",
+            f"{learner} {dataset} {changes or 'defaults'}: mean {mean:.4f}, "
+            f"target {goal.target} {verdict}, paper (tuned) {goal.paper}",
             flush=True,
         )
 
