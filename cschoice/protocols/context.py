@@ -9,13 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cschoice.claims import ClaimLost
-from cschoice.learners.base import Learner
-from cschoice.prediction import Preparation, save
 from cschoice.records import Job, Trial
 from cschoice.store import ResultStore
+
+if TYPE_CHECKING:
+    from cschoice.learners.base import Learner
+    from cschoice.prediction import Preparation
 
 Event = Mapping[str, Any]
 
@@ -55,6 +57,8 @@ class Context:
 
     def save(self, learner: Learner, preparation: Preparation) -> None:
         """Keep the fitted model."""
+        from cschoice.prediction import save
+
         self.check()
         save(self.folder / "model", learner, preparation)
 

@@ -37,6 +37,7 @@ _SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "B
 def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
     """Return for each dataset which learner wins, by how much, and whether that is noise."""
     cells = {(row.dataset, row.learner): row.cells[row.target] for row in rows}
+    printed = _best_printed(rows)
 
     def line(contest: Contest) -> Line:
         cell = cells[contest.dataset, contest.winner]
@@ -50,8 +51,12 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
                 ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
                 effect, p = _effect(found.effect), probability(pair.adjusted)
                 nearest[1:] = [Number(signed(ahead), found.mean), effect, p]
-        entries = (dataset_label(contest.dataset), winner, Measured(cell.ours), *nearest)
-        return Line((*entries, contest.verdict), key=contest.dataset)
+        entries: list[Entry] = [dataset_label(contest.dataset), winner, Measured(cell.ours)]
+        if printed:
+            learner, value = printed.get(contest.dataset, ("", None))
+            label = learner and learner_label(learner, contest.kind)
+            entries += [label, Measured(value) if value else ""]
+        return Line((*entries, *nearest, contest.verdict), key=contest.dataset)
 
     return Table(
         "winners",
@@ -61,6 +66,7 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
             Column("Dataset"),
             Column("Winner"),
             Column("Target", measured=True),
+            *((Column("Paper's best"), Column("Its target", measured=True)) if printed else ()),
             Column("Next"),
             Column("Ahead by [95 %]", numeric=True),
             Column("Effect", numeric=True),
@@ -78,6 +84,16 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
             "difference in units of its standard deviation over folds.",
         ),
     )
+
+
+def _best_printed(rows: Sequence[Row]) -> dict[str, tuple[str, paper.Value]]:
+    """Return for each dataset which learner the paper has the best target measure of."""
+    best: dict[str, tuple[str, paper.Value]] = {}
+    for row in rows:
+        value = row.cells[row.target].paper
+        if value and (row.dataset not in best or value.mean > best[row.dataset][1].mean):
+            best[row.dataset] = row.learner, value
+    return best
 
 
 def _effect(effect: float) -> Number:
