@@ -121,7 +121,8 @@ def sub_samples(
     """Draw objects from each of these tasks, at least one chosen and one not among them.
 
     Where the relevance is known, the most relevant of the objects drawn is chosen. Tasks that
-    are no larger stay whole.
+    are no larger stay whole. Samples of one task are a group: what is tuned on some of them would
+    otherwise be tested on others.
     """
     tasks = whole.tasks
     mean_size = max(1, int(tasks.sizes[numbers].mean()))
@@ -138,6 +139,7 @@ def sub_samples(
         np.concatenate([[0], np.cumsum(sizes)]),
         tasks.chosen[entries],
         tasks.kind,
+        numbers,
     )
     if whole.relevance is not None:
         sampled = with_largest_chosen(sampled, whole.relevance[entries])
@@ -166,7 +168,9 @@ def with_largest_chosen(tasks: ChoiceTasks, values: NDArray[np.float32]) -> Choi
     """Choose from each task the object with the largest value, the first of equals."""
     chosen = np.zeros(tasks.n_entries, dtype=bool)
     chosen[tasks.descending(values)[tasks.offsets[:-1]]] = True
-    return ChoiceTasks.trusted(tasks.table, tasks.items, tasks.offsets, chosen, Kind.SINGLETON)
+    return ChoiceTasks.trusted(
+        tasks.table, tasks.items, tasks.offsets, chosen, Kind.SINGLETON, tasks.groups
+    )
 
 
 def compact(tasks: ChoiceTasks) -> ChoiceTasks:
@@ -175,4 +179,4 @@ def compact(tasks: ChoiceTasks) -> ChoiceTasks:
     used[tasks.items] = True
     table = np.asarray(tasks.table[used])
     items = (np.cumsum(used) - 1)[tasks.items]
-    return ChoiceTasks.trusted(table, items, tasks.offsets, tasks.chosen, tasks.kind)
+    return ChoiceTasks.trusted(table, items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups)

@@ -30,6 +30,9 @@ from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tuning import best_trial, chosen_trial, next_trial
 
+# Tasks: so few are fitted in full, which costs little, where a share of them would say little.
+_FEW = 1_200
+
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -202,6 +205,8 @@ class _Fits:
         self, learner: Learner, numbers: NDArray[np.int64], frugal: Frugal
     ) -> NDArray[np.int64]:
         """Take a share of the tasks, and of the epochs where the learner has them."""
+        if len(numbers) <= _FEW:
+            return numbers
         if hasattr(learner, "epochs"):
             learner.set_params(epochs=max(1, round(frugal.epoch_share * learner.epochs)))
         order = np.random.default_rng(seed_of(self.job, "screen")).permutation(numbers)
