@@ -146,7 +146,7 @@ def test_stopping_is_quick_and_keeps_what_is_finished(reference, study, stop):
 def test_a_folder_that_cannot_be_used_is_said_at_once(study):
     study.results.write_text("in the way")
     _, errors = study.run(code=2)
-    assert errors.startswith("error: cannot ")
+    assert errors == "error: results is a file: choose another --results\n"
     assert study.results.read_text() == "in the way"
 
 

@@ -154,7 +154,7 @@ def test_a_fifth_of_each_size_is_for_training_in_samples_of_ten():
     assert test != source.fold(1, seed=0)[1]
     for tasks in (train, test):
         assert tasks == ChoiceTasks(
-            tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind
+            tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups
         )
     train, _ = make_dataset("expedia-singleton").fold(0, seed=0)
     assert np.unique(train.sizes, return_counts=True)[1].tolist() == [2, 2 * (1 + 3)]

@@ -7,6 +7,7 @@ import pytest
 
 from cschoice.datasets import make_dataset
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter
+from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -49,6 +50,13 @@ def test_mq2008_has_the_papers_folds(mq2008, fold, n_train, n_test, n_sampled):
     n_chosen = train.reduce(np.add, train.chosen, dtype=np.int64)
     assert (n_chosen >= 1).all()
     assert (n_chosen[train.sizes == 10] < 10).all()
+
+
+def test_samples_of_one_query_stay_on_one_side_of_inner_splits(mq2008):
+    train, _ = mq2008[0].fold(0, seed=0)
+    assert len(np.unique(train.groups)) == 459
+    for inner, held_out in stratified_shuffle_splits(train, 3, 0.1, seed=1):
+        assert not set(train.groups[inner]) & set(train.groups[held_out])
 
 
 def test_mq2008_never_trains_on_test_documents(mq2008):
@@ -206,5 +214,5 @@ def test_whole_tasks_are_valid(raw_folder):
     write(raw_folder / "MQ2007", SUPERVISED)
     for tasks in make_dataset("letor-mq2007").fold(0, seed=0):
         assert tasks == ChoiceTasks(
-            tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind
+            tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups
         )

@@ -81,7 +81,7 @@ def test_folds_are_shuffled_splits(parameters, n_train):
     assert sorted(np.concatenate(numbers).tolist()) == list(range(100))
     for tasks in (train, test):
         assert tasks == ChoiceTasks(
-            tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind
+            tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups
         )
 
 
