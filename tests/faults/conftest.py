@@ -1,5 +1,6 @@
 """A small study, run by the installed command in real processes."""
 
+import math
 import os
 import signal
 import subprocess
@@ -36,7 +37,7 @@ profiles:
     datasets: {n_train: 200, n_test: 100}
   many:
     folds: 3
-    trials: 40
+    trials: 60
     datasets: {n_train: 2000, n_test: 200}
 """
 
@@ -81,15 +82,26 @@ class Study:
         assert process.returncode == code, said
         return said
 
-    def kill_after(self, seconds: float) -> int | None:
-        """Start a run and kill its whole group; return its code if it was faster."""
+    def kill_after(self, seconds: float, n_trials: int | None = None) -> int | None:
+        """Start a run and kill its whole group; return its code if it was faster.
+
+        With a number of trials, it is killed earlier if it got as far as that.
+        """
+        enough = math.inf if n_trials is None else self.n_trials() + n_trials
         process = self.start()
-        time.sleep(seconds)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and process.poll() is None and self.n_trials() <= enough:
+            time.sleep(0.02)
         finished = process.poll()
         if finished is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return finished
+
+    def n_trials(self) -> int:
+        """Count the trials on disk."""
+        journals = self.results.glob("runs/**/trials.jsonl")
+        return sum(path.read_bytes().count(b"\n") for path in journals)
 
     def table(self, name: str) -> pd.DataFrame:
         return read(self.results, name).drop(columns=FREE, errors="ignore")

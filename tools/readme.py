@@ -1,0 +1,45 @@
+"""Put the main table and two figures of the report into README.md, between its two marks.
+
+cschoice report --format all && python tools/readme.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+REPORT = Path("results/report")
+BEGIN, END = "<!-- from the report: begin -->", "<!-- from the report: end -->"
+FIGURES = ("figure-bars-singleton", "figure-recipes")
+
+
+def excerpt(report: str) -> str:
+    """Return what is said of the study as a whole, who wins, and the figures, as in the report."""
+    sections = dict(
+        (title, text.strip())
+        for title, _, text in (part.partition("\n") for part in report.split("\n## ")[1:])
+    )
+    pictures = [
+        line.replace("](", f"]({REPORT.as_posix()}/")
+        for figure in FIGURES
+        for line in report.splitlines()
+        if line.startswith("![") and line.endswith(f"]({figure}.svg)")
+    ]
+    return "\n\n".join([sections["Summary"], sections["Who wins"], *pictures])
+
+
+def updated(readme: str, report: str) -> str:
+    """Return the README with the report's words between the marks."""
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{excerpt(report)}\n\n{END}{after}"
+
+
+def main() -> None:
+    """Write README.md."""
+    path = ROOT / "README.md"
+    path.write_text(updated(path.read_text(), (ROOT / REPORT / "report.md").read_text()))
+
+
+if __name__ == "__main__":
+    main()
