@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test faults check lint type layers bench fmt setup clean
+.PHONY: demo test faults check lint type layers bench study readme fmt setup clean
 
 demo: .venv/installed
 	$(BIN)/cschoice run --profile demo --results results/demo \
@@ -36,6 +36,17 @@ bench: setup
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/datasets.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/metrics.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/report.py
+
+# The whole study on every dataset whose data are there, and the README's excerpt of its report.
+study: .venv/installed
+	$(BIN)/cschoice run
+	$(BIN)/cschoice run --experiment generalization
+	$(BIN)/cschoice run --experiment unique-stream
+	$(BIN)/cschoice run --experiment recipes
+
+readme: .venv/installed
+	$(BIN)/cschoice report --format all
+	$(BIN)/python tools/readme.py
 
 setup: .venv/installed-dev
 

@@ -15,10 +15,8 @@ FIGURES = ("figure-bars-singleton", "figure-recipes")
 
 def excerpt(report: str) -> str:
     """Return what is said of the study as a whole, who wins, and the figures, as in the report."""
-    sections = dict(
-        (title, text.strip())
-        for title, _, text in (part.partition("\n") for part in report.split("\n## ")[1:])
-    )
+    parts = (part.partition("\n") for part in report.split("\n## ")[1:])
+    sections = {title: text.strip() for title, _, text in parts}
     pictures = [
         line.replace("](", f"]({REPORT.as_posix()}/")
         for figure in FIGURES
