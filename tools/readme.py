@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 REPORT = Path("results/report")
 BEGIN, END = "<!-- from the report: begin -->", "<!-- from the report: end -->"
-FIGURES = ("figure-bars-singleton", "figure-recipes")
+FIGURES = ("figure-bars-subset", "figure-recipes-accuracy")
 
 
 def excerpt(report: str) -> str:

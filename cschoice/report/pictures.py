@@ -12,13 +12,22 @@ from cschoice.report.series import Graph
 from cschoice.report.summary import Summary
 from cschoice.tasks import Kind
 
-# Curves that are one of the paper's figures.
+# The paper's figures, and ours that need more words than their axes.
 _CURVES = {
     ("generalization", "n_objects", "normalized-accuracy"): (
         "generalization",
         "Normalized accuracy of learners trained on tasks of one size (dashed) and tested on "
         "others; bands are standard deviations over folds.",
     ),
+    **{
+        ("recipes", "cpu-seconds", metric): (
+            f"recipes-{metric}",
+            f"What recipes of training reach in CPU time: {metric_label(metric)} of FETA on test "
+            "tasks. feta-paper: SGD, momentum and step decay, with SELU; feta-paper-relu: the "
+            "same with ReLU and batch normalization; feta-modern: AdamW and one cycle.",
+        )
+        for metric in ("accuracy", "f1")
+    },
     ("unique-stream", "epoch", "accuracy"): (
         "convergence",
         "Accuracy on the unique problem while training on an endless stream of fresh tasks; "
