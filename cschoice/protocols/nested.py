@@ -31,7 +31,7 @@ from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tuning import best_trial, chosen_trial, next_trial
 
 # Tasks: so few are fitted in full, which costs little, where a share of them would say little.
-_FEW = 1_200
+_FEW = 1_300
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
