@@ -8,17 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from cschoice.claims import claim
 from cschoice.config import Experiment, Profile, Study
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, InvalidParameter, UnknownName
 from cschoice.executors import Executor, OnEvent, Outcome, pause
-from cschoice.files import explained
 from cschoice.learners import LEARNERS
 from cschoice.protocols.base import protocol_of
 from cschoice.records import Budget, Frugal, Job, Record, State
 from cschoice.registry import load, unknown_name
 from cschoice.store import Progress, ResultStore
+from cschoice.worker import give_up
 
 
 @dataclass(frozen=True)
@@ -226,7 +225,7 @@ def run(
                 yield outcome, _died(outcome)  # it never began: what it was to replace stays
                 continue
             if outcome.ended == "died":
-                _give_up(outcome, store)
+                give_up(store, outcome.job, _died(outcome))
             yield outcome, store.record(outcome.job)
         waiting = _await(elsewhere, store)
 
@@ -238,17 +237,6 @@ def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:
         time.sleep(pause(time.monotonic() - started))
     ended = (Progress.DONE, Progress.FAILED, Progress.SKIPPED)
     return [job for job in jobs if store.progress(job) not in ended]
-
-
-def _give_up(outcome: Outcome, store: ResultStore) -> None:
-    """Write that a job's process died, unless it is finished all the same or someone else's now."""
-    folder = store.folder(outcome.job)
-    with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with claim(folder) as mine:
-        if mine is not None and not store.done(outcome.job):
-            store.begin(outcome.job)
-            store.finish(outcome.job, _died(outcome))
 
 
 def _died(outcome: Outcome) -> Record:

@@ -70,28 +70,32 @@ def work(context: Context, owner: str = "") -> Record | None:
         except ClaimLost:
             return None
         except DataUnavailable as error:
-            record = _ended(context, State.SKIPPED, str(error))
+            record = ended(context, State.SKIPPED, str(error))
         except FileNotUsable:
             raise
         except CschoiceError as error:
-            record = _ended(context, State.FAILED, f"{type(error).__name__}: {error}")
+            record = ended(context, State.FAILED, f"{type(error).__name__}: {error}")
         except Exception:  # noqa: BLE001
-            record = _ended(context, State.FAILED, traceback.format_exc())
+            record = ended(context, State.FAILED, traceback.format_exc())
         if not mine.held():
             return None
         store.finish(job, record)
         return record
 
 
-def give_up(context: Context, owner: str, reason: str) -> None:
-    """Write that a job failed, for an owner whose worker could not."""
-    with claim(context.folder, owner) as mine:
-        if mine is not None and not context.store.done(context.job):
-            context.store.begin(context.job)
-            context.store.finish(context.job, _ended(context, State.FAILED, reason))
+def give_up(store: ResultStore, job: Job, record: Record, owner: str = "") -> None:
+    """Write how a job ended whose worker could not, unless it is done or someone else's now."""
+    folder = store.folder(job)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with claim(folder, owner) as mine:
+        if mine is not None and not store.done(job):
+            store.begin(job)
+            store.finish(job, record)
 
 
-def _ended(context: Context, state: State, reason: str) -> Record:
+def ended(context: Context, state: State, reason: str) -> Record:
+    """Return the record of a job that has nothing to show."""
     return Record(context.job.key, state, reason, environment=environment(context.device))
 
 

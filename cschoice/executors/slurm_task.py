@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from cschoice.protocols.context import Context
-from cschoice.records import Job, from_json
+from cschoice.records import Job, State, from_json
 from cschoice.store import ResultStore
-from cschoice.worker import EXIT_BUSY, command, give_up, thread_settings
+from cschoice.worker import EXIT_BUSY, command, ended, give_up, thread_settings
 
 if TYPE_CHECKING:
     from submitit.helpers import DelayedSubmission
@@ -63,7 +63,8 @@ class SlurmTask:
             except _NeverEnding as reason:
                 process.kill()
                 process.wait()
-                give_up(Context(job, store, self.device), self.owner, str(reason))
+                record = ended(Context(job, store, self.device), State.FAILED, str(reason))
+                give_up(store, job, record, self.owner)
                 code = 0
             finally:
                 _note(log, f"ended {_place()}")

@@ -70,7 +70,8 @@ def _read_description(path: Path) -> dict[str, Any]:
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
+        hint = "a model is a folder like results/runs/…/fold-0/model"
+        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}; {hint}") from error
     except ValueError as error:
         raise InvalidFile(f"{path} is damaged: {error}") from error
     if not isinstance(described, dict) or described.get("format") != FORMAT:

@@ -14,12 +14,11 @@ from pydantic import Field
 
 from cschoice.datasets import make_dataset
 from cschoice.decision import choose, tune_threshold
-from cschoice.learners import LEARNERS
 from cschoice.metrics import metric
 from cschoice.prediction import Preparation
 from cschoice.protocols.base import Count, Earlier, Protocol
 from cschoice.protocols.context import Context, environment
-from cschoice.protocols.fitting import fold_of, new_learner, seed_of
+from cschoice.protocols.fitting import fold_of, new_learner, not_a_network, seed_of
 from cschoice.records import Budget, Curve, Job, Record, State
 from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
@@ -35,9 +34,7 @@ class Convergence(Protocol):
 
     def problem(self, job: Job) -> str | None:
         """Refuse learners that do not learn step by step."""
-        if hasattr(LEARNERS[job.registered].learner, "trainer"):
-            return None
-        return f"{job.learner} is no network: it does not converge epoch by epoch"
+        return not_a_network(job, "it does not converge epoch by epoch")
 
     def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
         """Leave out what is not done: nothing is tuned, and nothing fitted again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from cschoice.datasets import DATASETS
 from cschoice.datasets.base import DatasetSource, Synthetic
-from cschoice.learners import make_learner
+from cschoice.learners import LEARNERS, make_learner
 from cschoice.learners.base import Learner
 from cschoice.protocols.context import Context
 from cschoice.records import Job
@@ -49,6 +49,12 @@ def fold_of(job: Job, source: DatasetSource) -> tuple[ChoiceTasks, ChoiceTasks, 
 def without(parameters: Params, *names: str) -> dict[str, Any]:
     """Return the parameters without those that change no number here."""
     return {name: value for name, value in parameters.items() if name not in names}
+
+
+def not_a_network(job: Job, why: str) -> str | None:
+    """Say that a job's learner cannot be trained epoch by epoch; None if it can."""
+    is_network = hasattr(LEARNERS[job.registered].learner, "trainer")
+    return None if is_network else f"{job.learner} is no network: {why}"
 
 
 def not_generated(dataset: str) -> str | None:

@@ -14,14 +14,13 @@ from typing import Any
 
 from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
-from cschoice.learners import LEARNERS
 from cschoice.metrics import metric
 from cschoice.prediction import Preparation
 from cschoice.protocols import checkpoints
 from cschoice.protocols.base import Count, Earlier, Protocol, Share
 from cschoice.protocols.checkpoints import Checkpoint, Progress
 from cschoice.protocols.context import Context, environment
-from cschoice.protocols.fitting import new_learner, not_generated, seed_of, without
+from cschoice.protocols.fitting import new_learner, not_a_network, not_generated, seed_of, without
 from cschoice.records import Budget, Curve, Job, Record, State
 from cschoice.store import CHECKPOINT
 from cschoice.tasks import ChoiceTasks
@@ -39,9 +38,8 @@ class Stream(Protocol):
 
     def problem(self, job: Job) -> str | None:
         """Refuse tasks that come to an end, and learners that need them all at once."""
-        if not hasattr(LEARNERS[job.registered].learner, "trainer"):
-            return f"{job.learner} is no network: a stream is learned epoch by epoch"
-        return not_generated(job.dataset)
+        why = "a stream is learned epoch by epoch"
+        return not_a_network(job, why) or not_generated(job.dataset)
 
     def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
         """Leave out what a stream has not: an end, and something to tune."""

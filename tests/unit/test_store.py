@@ -1,60 +1,20 @@
-"""Results as files: identity, journals, claims and tables."""
+"""Results as files: identity, journals and tables."""
 
 import dataclasses
 import errno
-import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+from made_jobs import make_job, make_record, make_trial
 
 from cschoice import claims
 from cschoice.errors import InvalidFile
-from cschoice.executors import Outcome
 from cschoice.files import read_shared
-from cschoice.pipeline import run
 from cschoice.protocols.context import Context
-from cschoice.records import Budget, Frugal, Job, Record, Rung, State, Trial, TrialState
+from cschoice.records import Budget, State, TrialState
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import SCHEMAS, collect, read
 from cschoice.worker import work
-
-
-def make_job(**changes):
-    valid = {
-        "profile": "smoke",
-        "experiment": "study",
-        "protocol": "nested",
-        "dataset": "medoid",
-        "learner": "mnl",
-        "fold": 0,
-        "seed": 0,
-        "budget": Budget(3, frugal=Frugal(0.2, 0.5, 1, 0.1)),
-        "learner_parameters": {"l2": 0.1},
-    }
-    return Job(**{**valid, **changes})
-
-
-def make_trial(number, **changes):
-    return Trial(
-        **{
-            "number": number,
-            "rung": Rung.SCREEN,
-            "params": {"l2": 0.5, "act": "relu"},
-            "losses": [0.25, 0.5],
-            "state": TrialState.COMPLETE,
-            "seconds": 1.5,
-            **changes,
-        }
-    )
-
-
-def make_record(job, **changes):
-    return Record(**{"key": job.key, "state": State.DONE, "metrics": {"accuracy": 0.5}, **changes})
 
 
 @pytest.fixture
@@ -200,77 +160,6 @@ def test_a_folder_of_a_newer_version_is_refused(store):
         store.open()
 
 
-# --- claims -----------------------------------------------------------------------------------
-
-
-def test_a_claim_excludes_others_and_ends(tmp_path):
-    with claims.claim(tmp_path) as mine, claims.claim(tmp_path) as second:
-        assert mine
-        assert not second
-        assert claims.claimed_by_living(tmp_path)
-    assert not claims.claimed_by_living(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def leave_claim(folder, number=0, **changes):
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    holder = {"host": socket.gethostname(), "pid": dead.pid, "started": "1", **changes}
-    (folder / f"claim-{number}.json").write_text(json.dumps(holder))
-
-
-def test_a_dead_claim_is_taken_over(tmp_path):
-    leave_claim(tmp_path, number=4)
-    assert not claims.claimed_by_living(tmp_path)
-    with claims.claim(tmp_path) as mine:
-        assert mine
-        assert [path.name for path in tmp_path.iterdir()] == ["claim-5.json"]
-
-
-def test_a_reused_process_number_is_not_mistaken_for_the_holder(tmp_path):
-    leave_claim(tmp_path, pid=os.getpid(), started="long ago")
-    assert not claims.claimed_by_living(tmp_path)
-
-
-def test_a_claim_of_another_machine_lives_while_its_heart_beats(tmp_path):
-    leave_claim(tmp_path, host="elsewhere")
-    assert claims.claimed_by_living(tmp_path)
-    old = (tmp_path / "claim-0.json").stat().st_mtime - 3_600
-    os.utime(tmp_path / "claim-0.json", (old, old))
-    assert not claims.claimed_by_living(tmp_path)
-
-
-def test_an_owners_later_life_takes_over_and_the_earlier_one_notices(tmp_path):
-    with claims.claim(tmp_path, "slurm 17 3") as first:
-        with claims.claim(tmp_path, "slurm 17 4") as stranger:
-            assert stranger is None
-        with claims.claim(tmp_path, "slurm 17 3") as second:
-            assert second.held()
-            assert not first.held()
-        with claims.claim(tmp_path) as third:  # in the same file as the first one
-            assert third.path == first.path
-            assert not first.held()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_owner_that_is_known_to_be_gone_is_released(tmp_path):
-    leave_claim(tmp_path, host="elsewhere", owner="slurm 17 3")
-    claims.release(tmp_path, "slurm 17 4")
-    assert claims.owner_of(tmp_path) == "slurm 17 3"
-    assert claims.claimed_by_living(tmp_path)
-    claims.release(tmp_path, "slurm 17 3")
-    assert claims.owner_of(tmp_path) == ""
-    assert not claims.claimed_by_living(tmp_path)
-
-
-def test_clocks_that_differ_between_machines_matter_to_nobody(tmp_path, monkeypatch):
-    leave_claim(tmp_path, host="elsewhere")
-    now = time.time()
-    for skewed in (now - 86_400, now + 86_400):
-        monkeypatch.setattr("time.time", lambda skewed=skewed: skewed)
-        assert claims.claimed_by_living(tmp_path)
-
-
 def test_a_job_that_was_taken_over_writes_nothing_more(store, monkeypatch):
     sizes = {"n_train": 20, "n_test": 5}
     job = make_job(budget=Budget(2), dataset_parameters=sizes, learner_parameters={})
@@ -350,36 +239,6 @@ def test_stale_records_are_in_no_table(store):
     assert collect(store, [dataclasses.replace(job, seed=5)])["folds"] == 0
 
 
-# --- what a second look found -----------------------------------------------------------------
-
-
-def test_someone_who_came_in_between_is_not_pushed_aside(tmp_path, monkeypatch):
-    """A claim was seen, released, and taken by a third process before the fourth was made."""
-    leave_claim(tmp_path, number=0)
-    listed = claims._claims
-
-    def slow_look(folder):
-        found = listed(folder)
-        monkeypatch.setattr(claims, "_claims", listed)
-        living = {"host": socket.gethostname(), "pid": os.getpid()}
-        living["started"] = claims._started(os.getpid())
-        (folder / "claim-0.json").write_text(json.dumps(living))
-        return found
-
-    monkeypatch.setattr(claims, "_claims", slow_look)
-    monkeypatch.setattr(claims, "_lives", lambda path, lives=claims._lives: lives(path))
-    with claims.claim(tmp_path) as mine:
-        assert not mine
-    assert [path.name for path in tmp_path.iterdir()] == ["claim-0.json"]
-
-
-def test_a_claim_that_was_never_written_whole_is_dead(tmp_path):
-    (tmp_path / "claim-3.json").write_text("")
-    assert not claims.claimed_by_living(tmp_path)
-    with claims.claim(tmp_path) as mine:
-        assert mine
-
-
 def test_trials_of_an_unreadable_job_are_not_taken_for_another(store):
     job = make_job()
     store.begin(job)
@@ -394,29 +253,3 @@ def test_a_damaged_version_is_said(store, text):
     (store.root / "version.json").write_text(text)
     with pytest.raises(InvalidFile, match="is damaged"):
         store.check()
-
-
-class _Dying:
-    """An executor whose workers end before they begin."""
-
-    def run(self, jobs, _on_event):
-        for job in jobs:
-            yield Outcome(job, "died", "cpu:0", "no such module")
-
-
-def test_a_job_to_be_redone_that_never_began_keeps_its_results(store):
-    job = make_job()
-    store.begin(job)
-    store.finish(job, make_record(job))
-    store.redo(job)
-    ((_, record),) = run([job], store, _Dying(), lambda *_: None)
-    assert record.state is State.FAILED
-    assert store.record(job) == make_record(job)
-    assert store.progress(job) is Progress.STALE
-
-
-def test_a_job_whose_process_died_is_written_down_as_failed(store):
-    job = make_job()
-    ((_, record),) = run([job], store, _Dying(), lambda *_: None)
-    assert (record.state, record.reason) == (State.FAILED, "no such module")
-    assert store.record(job) == record
