@@ -50,7 +50,7 @@ class _Boundary(TyperGroup):
             complain(f"cannot write the answer: {error.strerror or error}")
             code = 2
         if code == 130:
-            complain("interrupted: nothing half-written was kept")
+            complain("interrupted: nothing half-written was kept, what was finished stays")
         if standalone_mode:
             sys.exit(code if isinstance(code, int) else 0)
         return code

@@ -210,6 +210,8 @@ def _run(jobs: list[Job], store: ResultStore, executor: Executor, on_exit: OnExi
     except KeyboardInterrupt:
         if isinstance(executor, SlurmExecutor):
             leave_or_cancel(executor, on_exit)
+        else:
+            say("stopped: the same command goes on from here")
         raise
 
 
