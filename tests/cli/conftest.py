@@ -1,8 +1,7 @@
-"""The installed command, in an empty folder."""
-
-from importlib.metadata import entry_points
+"""The command line, in an empty folder."""
 
 import pytest
+from cschoice_cli.main import app
 from typer.testing import CliRunner
 
 
@@ -11,8 +10,6 @@ def run(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSCHOICE_DATA", "")
     monkeypatch.setenv("CSCHOICE_CACHE", str(tmp_path_factory.mktemp("cache")))
-    (command,) = entry_points(group="console_scripts", name="cschoice")
-    app = command.load()
 
     def invoke(line, code=0):
         result = CliRunner().invoke(app, line.split())

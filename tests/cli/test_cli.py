@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from cschoice_cli import start
 
 from cschoice.datasets import DATASETS
 from cschoice.metrics import METRICS
@@ -179,3 +181,15 @@ def test_a_table_is_never_cut(tmp_path):
     )
     assert "…" not in shown.stdout
     assert "mnist-unique-singleton" in shown.stdout
+
+
+def test_stopped_while_loading_there_is_no_traceback(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "cschoice_cli.main")
+    monkeypatch.setattr(sys, "meta_path", [SimpleNamespace(find_spec=interrupted)])
+    with pytest.raises(SystemExit) as ended:
+        start()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
