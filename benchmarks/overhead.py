@@ -1,7 +1,7 @@
-"""Measure what a job costs beside fitting: processes, imports, data, proposals, records.
+"""Measure what jobs cost beside fitting: processes, imports, data, proposals, records.
 
-Runs jobs of a profile as their worker processes and compares the CPU time of each process with
-that of its fits (trials, final fit and test), as its record has it.
+Runs all folds of a learner in one slot and compares the CPU time of all processes with that of
+the fits (trials, final fit and test), as the records have it.
 
     python benchmarks/overhead.py [--profile laptop] [--learner feta mnl] [--dataset medoid]
 """
@@ -9,51 +9,46 @@ that of its fits (trials, final fit and test), as its record has it.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
-import subprocess
 import tempfile
 from pathlib import Path
 
 from cschoice.config import load
+from cschoice.executors.local import LocalExecutor, local_slots
 from cschoice.pipeline import Selection, plan
 from cschoice.store import ResultStore
-from cschoice.worker import command, thread_settings
 
 
-def children() -> float:
-    """Return the CPU time of all processes that were started and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def used() -> float:
+    """Return the CPU time of this process and of all that it started and that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in both)
 
 
 def main() -> None:
-    """Print a line per job."""
+    """Print a line per learner and dataset."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--profile", default="laptop")
     parser.add_argument("--learner", nargs="+", default=["feta", "fate", "ranknet", "mnl"])
-    parser.add_argument("--dataset", nargs="+", default=["medoid"])
+    parser.add_argument("--dataset", nargs="+", default=["medoid", "pareto2d"])
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        store = ResultStore(Path(folder))
-        store.open()
-        selection = Selection("study", options.profile, options.learner, options.dataset, folds=1)
-        for job in plan(load(), selection, store):
-            before = children()
-            subprocess.run(
-                command(store, job, "cpu", keep_predictions=False),
-                env=os.environ | thread_settings(job.threads),
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
-            total = children() - before
-            record = store.record(job)
-            if record is None or record.reason is not None:
-                raise SystemExit(f"{job.label}: {record and record.reason}")
-            beside = total - record.seconds
+    for dataset in options.dataset:
+        for learner in options.learner:
+            with tempfile.TemporaryDirectory() as folder:
+                store = ResultStore(Path(folder))
+                store.open()
+                before = used()
+                selection = Selection("study", options.profile, [learner], [dataset])
+                jobs = plan(load(), selection, store)
+                executor = LocalExecutor(store, local_slots("cpu", 1))
+                list(executor.run(jobs, lambda *_: None))
+                total = (used() - before) / len(jobs)
+                records = [store.record(job) for job in jobs]
+                fitting = sum(record.seconds for record in records if record) / len(jobs)
+            beside = total - fitting
             print(
-                f"{job.label}: {total:.1f} CPU s, of which {beside:.1f} s ({beside / total:.1%}) "
-                "are not fitting",
+                f"{dataset} {learner}: {total:.2f} CPU s per job, of which {beside:.2f} s "
+                f"({beside / total:.1%}) are not fitting",
                 flush=True,
             )
 

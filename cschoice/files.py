@@ -122,14 +122,18 @@ def _prepare(target: Path) -> None:
 
 
 def process_alive(pid: int) -> bool:
-    """Say whether a process of that number exists on this machine."""
+    """Say whether a process of that number runs on this machine; a zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:  # not on this system
+        return True
+    return state not in ("Z", "X")
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -28,19 +28,18 @@ from cschoice.protocols.context import Context, environment
 from cschoice.records import Job, Record, State, from_json, to_json
 from cschoice.store import ResultStore
 
+PROGRAM = (sys.executable, "-m", "cschoice.worker")
 EXIT_BUSY = 75  # someone else works on this job, or has done it
 EXIT_UNUSABLE = 74  # the results folder cannot be written
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
-def command(store: ResultStore, job: Job, device: str, keep_predictions: bool) -> list[str]:
-    """Return the words that start a worker, the same for every executor; its parent is this one."""
+def arguments(store: ResultStore, job: Job, device: str, keep_predictions: bool) -> list[str]:
+    """Return the words that tell a worker what to do, the same for every executor."""
     return [
-        sys.executable, "-m", "cschoice.worker",
         "--results", str(store.root),
         "--job", to_json(asdict(job)),
         "--device", device,
-        "--parent", str(os.getpid()),
         *(["--keep-predictions"] if keep_predictions else []),
     ]  # fmt: skip
 
@@ -99,7 +98,7 @@ def ended(context: Context, state: State, reason: str) -> Record:
     return Record(context.job.key, state, reason, environment=environment(context.device))
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Read the job, do it, and say by the exit code how it went."""
     parser = argparse.ArgumentParser(description="Do one job.")
     parser.add_argument("--results", type=Path, required=True)
@@ -108,9 +107,9 @@ def main() -> int:
     parser.add_argument("--keep-predictions", action="store_true")
     parser.add_argument("--parent", type=int, help="end when this process does")
     parser.add_argument("--owner", default="", help="who takes the job over from an earlier life")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if options.parent:
-        _die_with(options.parent)
+        die_with(options.parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     tell = _teller()
     job: Job = from_json(Job, options.job, "the job")
@@ -147,7 +146,7 @@ def set_threads(n_threads: int) -> None:
         sys.modules["torch"].set_num_threads(n_threads)
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """Have the kernel end this process when its parent is killed."""
     if sys.platform == "linux":
         pr_set_pdeathsig = 1

@@ -1,7 +1,7 @@
 """Jobs on this machine: one process per job, one slot per GPU or CPU core.
 
-A fresh process per job, because anything shared falls with the first one that is killed. Each
-sees one device only, chosen before it starts, and has as many threads as its job says.
+A process per job, because anything shared falls with the first one that is killed. Each sees one
+device only, chosen before it starts, and has as many threads as its job says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import re
 import selectors
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +19,12 @@ from typing import IO
 
 from cschoice.errors import InvalidParameter
 from cschoice.executors import OnEvent, Outcome, log_tail
+from cschoice.executors.processes import Process, processes
 from cschoice.files import explained
+from cschoice.learners import LEARNERS
 from cschoice.records import Job
 from cschoice.store import ResultStore
-from cschoice.worker import EXIT_BUSY, EXIT_UNUSABLE, command, thread_settings
-
-_GRACE = 5.0  # seconds between asking a process to stop and killing it
+from cschoice.worker import EXIT_BUSY, EXIT_UNUSABLE, arguments
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,11 @@ class Slot:
     name: str  # what people see: cpu:0, cuda:1
     device: str  # what the process is told: cpu, cuda
     environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sight(self) -> frozenset[tuple[str, str]]:
+        """Return what slots have in common that see the same of the machine."""
+        return frozenset(self.environment.items())
 
 
 def local_slots(device: str, n_workers: int | None) -> list[Slot]:
@@ -89,7 +93,7 @@ def _n_cores() -> int:
 class _Running:
     job: Job
     slot: Slot
-    process: subprocess.Popen[bytes]
+    process: Process
     log: Path
     heard: bytes = b""
 
@@ -106,15 +110,22 @@ class _Running:
             on_event(self.job, self.slot.name, json.loads(line))
         return bool(data)
 
+    def end(self) -> int:
+        """Wait for the process and return its exit code."""
+        self.channel.close()
+        return self.process.wait()
+
 
 class LocalExecutor:
-    """One spawned process per job; what one of them does costs only itself."""
+    """One process per job; what one of them does costs only itself."""
 
     def __init__(
         self, store: ResultStore, slots: Sequence[Slot], *, keep_predictions: bool = False
     ) -> None:
         self.store, self.slots, self.keep_predictions = store, list(slots), keep_predictions
         self._running: list[_Running] = []
+        # What a process sees of the machine is decided before it loads anything.
+        self._processes = {slot.sight: processes(slot.environment) for slot in self.slots}
 
     def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
         """Keep every slot busy until all jobs were run; stopping the iteration stops them."""
@@ -131,10 +142,9 @@ class LocalExecutor:
                         if running.listen(on_event):
                             continue
                         selector.unregister(key.fileobj)
-                        running.process.wait()
                         self._running.remove(running)
                         free.append(running.slot)
-                        yield self._outcome(running)
+                        yield self._outcome(running, running.end())
             finally:
                 self._stop_all()
 
@@ -143,23 +153,16 @@ class LocalExecutor:
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
         log = folder / "log.txt"
-        environment = {**os.environ, **thread_settings(job.threads), **slot.environment}
+        words = arguments(self.store, job, slot.device, self.keep_predictions)
         with log.open("a") as file:  # someone else may be writing to it
-            process = subprocess.Popen(
-                command(self.store, job, slot.device, self.keep_predictions),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=file,
-                bufsize=0,
-                env=environment,
-                start_new_session=True,  # Ctrl-C reaches this process only, which stops the others
-            )
+            heavy = LEARNERS[job.registered].learner.costly
+            process = self._processes[slot.sight].start(words, file, heavy=heavy)
         running = _Running(job, slot, process, log)
         self._running.append(running)
         return running
 
-    def _outcome(self, running: _Running) -> Outcome:
-        code, device = running.process.returncode, running.slot.name
+    def _outcome(self, running: _Running, code: int) -> Outcome:
+        device = running.slot.name
         if code == 0:
             return Outcome(running.job, "finished", device)
         if code == EXIT_BUSY:
@@ -171,14 +174,9 @@ class LocalExecutor:
         return Outcome(running.job, "died", device, f"its process ended: {how}\n{said}".strip())
 
     def _stop_all(self) -> None:
-        """Ask all processes to end, and end those that do not."""
+        """End all processes: what is worth keeping is in their files."""
+        for group in self._processes.values():
+            group.stop()
         for running in self._running:
-            running.process.terminate()
-        deadline = time.monotonic() + _GRACE
-        try:
-            for running in self._running:
-                running.process.wait(max(0.1, deadline - time.monotonic()))
-        except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            for running in self._running:
-                running.process.kill()
+            running.end()
         self._running.clear()

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 from cschoice.protocols.context import Context
 from cschoice.records import Job, State, from_json
 from cschoice.store import ResultStore
-from cschoice.worker import EXIT_BUSY, command, ended, give_up, thread_settings
+from cschoice.worker import EXIT_BUSY, PROGRAM, arguments, ended, give_up, thread_settings
 
 if TYPE_CHECKING:
     from submitit.helpers import DelayedSubmission
@@ -54,7 +54,8 @@ class SlurmTask:
         store, job = self._opened()
         folder = store.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
-        words = [*command(store, job, self.device, self.keep_predictions), "--owner", self.owner]
+        told = arguments(store, job, self.device, self.keep_predictions)
+        words = [*PROGRAM, *told, "--parent", str(os.getpid()), "--owner", self.owner]
         with (folder / "log.txt").open("a") as log:
             _note(log, f"started {_place()}")
             process = _start_shielded(words, log, thread_settings(job.threads))

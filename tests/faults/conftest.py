@@ -1,5 +1,6 @@
 """A small study, run by the installed command in real processes."""
 
+import json
 import math
 import os
 import signal
@@ -103,6 +104,13 @@ class Study:
         journals = self.results.glob("runs/**/trials.jsonl")
         return sum(path.read_bytes().count(b"\n") for path in journals)
 
+    def worker(self) -> int:
+        """Return the process that works on the only job that is begun and not done."""
+        for claim in self.results.glob("runs/*/*/*/*/*/claim-*.json"):
+            if not (claim.parent / "record.json").exists():
+                return int(json.loads(claim.read_text())["pid"])
+        raise AssertionError("nobody is at work")
+
     def table(self, name: str) -> pd.DataFrame:
         return read(self.results, name).drop(columns=FREE, errors="ignore")
 
@@ -126,3 +134,19 @@ def reference(tmp_path_factory):
 @pytest.fixture
 def study(tmp_path):
     return Study(tmp_path / "study")
+
+
+# Two jobs of seconds, one after the other: long enough to be met at work.
+LASTING = ("many", "--learner", "mnl", "--folds", "1", "--workers", "1")
+
+
+@pytest.fixture(scope="session")
+def lasting_reference(tmp_path_factory):
+    study = Study(tmp_path_factory.mktemp("reference") / "lasting", *LASTING)
+    study.run()
+    return study
+
+
+@pytest.fixture
+def lasting(tmp_path):
+    return Study(tmp_path / "study", *LASTING)

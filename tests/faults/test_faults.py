@@ -5,10 +5,12 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
+from cschoice.files import process_alive
 from cschoice.protocols import checkpoints
 
 from .conftest import Study, assert_same, wait_for
@@ -17,7 +19,7 @@ from .conftest import Study, assert_same, wait_for
 def test_killed_at_random_moments_the_tables_are_the_same(reference, study):
     moments = random.Random(0)
     for _ in range(4):
-        study.kill_after(moments.uniform(1.0, 6.0))
+        study.kill_after(moments.uniform(1.5, 4.0))
     study.run()
     assert_same(study, reference)
 
@@ -35,26 +37,38 @@ def test_killed_fifty_times_the_tables_are_the_same(tmp_path):
     assert not trials.duplicated(["dataset", "learner", "fold", "number"]).any()
 
 
-def workers_of(process):
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True)
-    return [int(pid) for pid in listed.stdout.split()]
-
-
-def test_a_killed_worker_costs_only_its_job(reference, study):
-    process = study.start("--workers", "1")
-    first = wait_for(lambda: list(study.results.glob("runs/*/*/*/*/*/claim-0.json")))
-    os.kill(wait_for(lambda: workers_of(process))[0], signal.SIGKILL)
+def test_a_killed_worker_costs_only_its_job(lasting_reference, lasting):
+    process = lasting.start()
+    wait_for(lasting.n_trials)
+    os.kill(lasting.worker(), signal.SIGKILL)
     said, errors = process.communicate(timeout=300)
     assert process.returncode == 1, errors
     assert "1 failed" in said
     assert "✗ failed" in errors
-    assert (study.results / "tables" / "folds.parquet").exists()
-    folds = study.table("folds")
+    assert errors.count("✓ done") == 1
+    folds = lasting.table("folds")
     assert (folds["state"] == "failed").sum() == 1
     assert "killed by signal 9" in folds.loc[folds["state"] == "failed", "reason"].item()
-    assert first[0].parent.is_dir()
-    study.run()
-    assert_same(study, reference)
+    lasting.run()
+    assert_same(lasting, lasting_reference)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="jobs are fresh processes here, not forks")
+def test_when_the_process_that_is_forked_is_killed_the_next_job_has_a_new_one(
+    lasting_reference, lasting
+):
+    process = lasting.start()
+    wait_for(lasting.n_trials)
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True)
+    (server,) = (int(pid) for pid in listed.stdout.split())
+    worker = lasting.worker()
+    os.kill(server, signal.SIGKILL)
+    wait_for(lambda: not process_alive(worker))
+    said, errors = process.communicate(timeout=300)
+    assert "1 failed" in said
+    assert errors.count("✓ done") == 1
+    lasting.run()
+    assert_same(lasting, lasting_reference)
 
 
 def test_torn_files_are_mended_by_running_again(reference, study):
@@ -110,7 +124,7 @@ def test_a_killed_stream_goes_on_and_ends_the_same(tmp_path):
 
     process = broken.start()
     wait_for(n_epochs)
-    os.kill(workers_of(process)[0], signal.SIGKILL)
+    os.kill(broken.worker(), signal.SIGKILL)
     said, errors = process.communicate(timeout=300)
     assert "1 failed" in said, errors
     assert 0 < n_epochs() < 50
@@ -123,9 +137,9 @@ def test_a_killed_stream_goes_on_and_ends_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_stopping_is_quick_and_keeps_what_is_finished(reference, study, stop):
-    process = study.start("--workers", "1")
-    wait_for(lambda: list(study.results.glob("runs/*/*/*/*/*/record.json")))
+def test_stopping_is_quick_and_keeps_what_is_finished(lasting_reference, lasting, stop):
+    process = lasting.start()
+    wait_for(lambda: list(lasting.results.glob("runs/*/*/*/*/*/record.json")))
     started = time.monotonic()
     process.send_signal(stop)
     _, errors = process.communicate(timeout=30)
@@ -133,9 +147,9 @@ def test_stopping_is_quick_and_keeps_what_is_finished(reference, study, stop):
     assert time.monotonic() - started < 10
     assert "interrupted" in errors
     assert "Traceback" not in errors
-    assert list(study.results.glob("runs/*/*/*/*/*/record.json"))
-    study.run()
-    assert_same(study, reference)
+    assert len(list(lasting.results.glob("runs/*/*/*/*/*/record.json"))) == 1
+    lasting.run()
+    assert_same(lasting, lasting_reference)
 
 
 def test_a_folder_that_cannot_be_used_is_said_at_once(study):

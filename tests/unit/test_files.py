@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from cschoice.errors import FileNotUsable
-from cschoice.files import filling, replacing
+from cschoice.files import filling, process_alive, replacing
 
 
 def leftovers(folder):
@@ -69,3 +69,13 @@ def test_an_unwritable_place_is_explained(tmp_path):
         replacing(tmp_path / "file" / "a.txt") as (temporary,),
     ):
         temporary.write_text("")
+
+
+def test_a_process_that_has_ended_is_not_alive_even_if_nobody_asked_how():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert process_alive(process.pid)
+    process.stdin.close()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # a zombie now
+    assert not process_alive(process.pid) or sys.platform != "linux"
+    process.wait()
+    assert not process_alive(process.pid)
