@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.svm import LinearSVC
 
 from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.learners import make_learner
-from cschoice.learners.svm import sample_pairs
+from cschoice.learners.svm import sample_pairs, separate
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -39,6 +40,26 @@ def test_pairwise_svm_finds_the_direction(kind):
     restored.kind_, restored.n_features_in_ = kind, 3
     restored._set_state(learner._state())
     np.testing.assert_array_equal(restored.utilities(tasks), learner.utilities(tasks))
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 12.0])
+@pytest.mark.parametrize("noise", [0.0, 3.0])
+def test_the_machine_is_that_of_scikit_learn(C, noise):  # noqa: N803
+    rng = np.random.default_rng(0)
+    mixed = rng.normal(size=(6, 6)) @ np.diag([10, 3, 1, 1, 0.3, 0.1])  # correlated features
+    differences = rng.normal(size=(400, 6)) @ mixed
+    differences *= np.sign(differences[:, :1] + noise * rng.normal(size=(400, 1)))
+    signs = np.where(np.arange(400) % 2 == 0, 1, -1)  # it wants two classes
+    theirs = LinearSVC(C=C, tol=1e-9, fit_intercept=False, dual=False, max_iter=100_000)
+    theirs.fit(differences * signs[:, None], signs)
+    np.testing.assert_allclose(separate(differences, C, 1e-9), theirs.coef_[0], rtol=1e-5)
+
+
+def test_a_higher_tolerance_ends_earlier_but_never_worse_than_it_began():
+    differences = np.random.default_rng(0).normal(0.3, 1, size=(200, 5))
+    exact, early, none = (separate(differences, 1.0, tol) for tol in (1e-9, 0.5, 2.0))
+    assert not none.any()
+    assert 0 < np.linalg.norm(early - exact) < np.linalg.norm(exact)
 
 
 def test_all_pairs_are_listed_once_and_within_their_task():
