@@ -189,8 +189,8 @@ def _total(label: str, folds: pd.DataFrame) -> Line:
 
 def cost_sentence(inputs: Inputs, against_paper: bool) -> str:
     """Say the CPU time of everything, beside the paper's."""
-    hours = float(inputs.every_fold["seconds"].sum()) / 3_600
-    ours = f"All experiments with profile {inputs.profile}: {hours:,.1f} CPU hours"
+    spent = cpu_time(float(inputs.every_fold["seconds"].sum())).text
+    ours = f"All experiments with profile {inputs.profile}: {spent} of CPU time"
     if not against_paper:
         return f"{ours}."
     theirs = f"{paper.GPU_HOURS:,} GPU hours and {paper.CPU_HOURS:,} CPU hours"
