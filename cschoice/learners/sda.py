@@ -82,6 +82,7 @@ class Sda(TorchLearner):
     n_reference_units: int = 16
     n_weight_layers: int = 2
     n_weight_units: int = 16
+    epochs: int = 60
     batch_size: int = 64
     learning_rate: float = 1e-1  # tanh units of small weights need large steps
 
