@@ -44,6 +44,14 @@ def masked_mean(values: Tensor, mask: Mask) -> Tensor:
     return (values * weights.view(*mask.shape, *[1] * (values.ndim - 2))).sum(1)  # (tasks, ...)
 
 
+def as_rows(values: Tensor, mask: Mask) -> tuple[Tensor, Mask]:
+    """Return (tasks, objects, ..., units) as (rows, units), and which rows are present."""
+    if mask is not None and mask.ndim < values.ndim - 1:
+        mask = mask.view(*mask.shape, *[1] * (values.ndim - 1 - mask.ndim))
+        mask = mask.expand(values.shape[:-1])
+    return values.reshape(-1, values.shape[-1]), None if mask is None else mask.flatten()
+
+
 class MaskedBatchNorm(nn.BatchNorm1d):
     """Batch normalization whose statistics are those of real objects (or pairs) only.
 
@@ -132,11 +140,16 @@ class Hidden(nn.Module):
         self.norms = nn.ModuleList(MaskedBatchNorm(n_units) for _ in range(n_norms))
 
     def forward(self, z: Tensor, present: Mask = None) -> Tensor:
-        """Map (..., units) to (..., units)."""
+        """Map (..., units) to (..., units); ``z`` may be overwritten and must not be a view.
+
+        Dense layers return views of rows where they are given more dimensions, and what is
+        changed in a view autograd copies back and forth.
+        """
         h = self._activate(z, 0, present)
+        rows, present = as_rows(h, present)
         for number, layer in enumerate(self.layers, start=1):
-            h = self._activate(layer(h), number, present)
-        return h
+            rows = self._activate(layer(rows), number, present)
+        return rows.view_as(h)
 
     def _activate(self, z: Tensor, number: int, present: Mask) -> Tensor:
         return self.activation.apply(self.norms[number](z, present) if self.norms else z)
@@ -158,8 +171,9 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (..., inputs) to (..., outputs)."""
-        h = self.hidden(self.first(x), mask)  # (..., inputs) -> (..., units)
-        outputs: Tensor = self.last(h)  # (..., units) -> (..., outputs)
+        rows, present = as_rows(x, mask)
+        h = self.hidden(self.first(rows), present)  # (rows, inputs) -> (rows, units)
+        outputs: Tensor = self.last(h).view(*x.shape[:-1], -1)  # -> (..., outputs)
         return outputs
 
 
@@ -187,9 +201,11 @@ class SetEncoder(nn.Module):
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, ..., inputs) to (tasks, ..., outputs)."""
+        h, present = as_rows(x, mask)
         for layer, hidden in zip(self.layers, self.hidden, strict=True):
-            x = hidden(layer(x), mask)  # (tasks, objects, ..., inputs) -> (..., units)
-        return masked_mean(x, mask)  # (tasks, objects, ..., outputs) -> (tasks, ..., outputs)
+            h = hidden(layer(h), present)  # (rows, inputs) -> (rows, units)
+        h = h.view(*x.shape[:-1], -1)  # (tasks, objects, ..., outputs)
+        return masked_mean(h, mask)  # (tasks, ..., outputs)
 
 
 class ContextMLP(nn.Module):

@@ -228,7 +228,7 @@ def _optimizer(network: nn.Module, plan: TrainingPlan) -> torch.optim.Optimizer:
         return torch.optim.SGD(
             groups, plan.learning_rate, momentum=0.9, nesterov=True, weight_decay=decay
         )
-    return torch.optim.AdamW(groups, plan.learning_rate, weight_decay=plan.l2)
+    return torch.optim.AdamW(groups, plan.learning_rate, weight_decay=plan.l2, fused=True)
 
 
 class _BestWeights:
