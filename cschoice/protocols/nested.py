@@ -30,8 +30,10 @@ from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tuning import best_trial, chosen_trial, next_trial
 
-# Tasks: so few are fitted in full, which costs little, where a share of them would say little.
+# Tasks: where there are so few, frugal tuning fits all of them, which costs little where a share
+# would say little, and tunes the threshold on what several splits hold out instead of one.
 _FEW = 1_300
+_N_THRESHOLD_SPLITS = 5
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -182,19 +184,30 @@ class _Fits:
         return Trial(number, rung, dict(params), losses, state, seconds, reason)
 
     def final(self, params: Params) -> _Final:
-        """Tune the threshold on held-out tasks if there is one, and refit on everything."""
+        """Tune the threshold on held-out tasks if there is one, and refit on everything.
+
+        With one split and ``threshold_refit`` off, the model that the threshold was tuned for
+        is kept.
+        """
         everything = np.arange(len(self.train))
         if self.train.kind is Kind.SINGLETON:
             return _Final(self._fit(new_learner(self.job, params), everything, "final"), None)
-        ((inner, held_out),) = stratified_shuffle_splits(
-            self.train, 1, self.job.budget.held_out, seed_of(self.job, "threshold")
+        n_splits = _N_THRESHOLD_SPLITS if self._has_few_tasks(len(self.train)) else 1
+        splits = stratified_shuffle_splits(
+            self.train, n_splits, self.job.budget.held_out, seed_of(self.job, "threshold")
         )
-        learner = self._fit(new_learner(self.job, params), inner, "threshold")
-        kept = self.train[held_out]
-        threshold = tune_threshold(kept, learner.utilities(kept))
-        if self.job.threshold_refit:
+        utilities = []
+        for index, (inner, held_out) in enumerate(splits):
+            learner = self._fit(new_learner(self.job, params), inner, f"threshold-{index}")
+            utilities.append(learner.utilities(self.train[held_out]))
+        kept = self.train[np.concatenate([held_out for _, held_out in splits])]
+        threshold = tune_threshold(kept, np.concatenate(utilities))
+        if self.job.threshold_refit or n_splits > 1:
             learner = self._fit(new_learner(self.job, params), everything, "final")
         return _Final(learner, threshold)
+
+    def _has_few_tasks(self, n_tasks: int) -> bool:
+        return self.job.budget.frugal is not None and n_tasks <= _FEW
 
     def _fit(
         self, learner: Learner, numbers: NDArray[np.int64], purpose: str, split: int | None = None
@@ -205,7 +218,7 @@ class _Fits:
         self, learner: Learner, numbers: NDArray[np.int64], frugal: Frugal
     ) -> NDArray[np.int64]:
         """Take a share of the tasks, and of the epochs where the learner has them."""
-        if len(numbers) <= _FEW:
+        if self._has_few_tasks(len(numbers)):
             return numbers
         if hasattr(learner, "epochs"):
             learner.set_params(epochs=max(1, round(frugal.epoch_share * learner.epochs)))
