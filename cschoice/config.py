@@ -90,9 +90,15 @@ class Profile(_Strict):
     threads: Count = 1
     frugal: FrugalSettings | None = None
     datasets: dict[str, Any] = {}  # for every dataset that has such a parameter
-    learners: dict[str, Any] = {}  # for every learner that has such a parameter
+    # For every learner that has such a parameter; under a learner's name, for it alone.
+    learners: dict[str, Any] = {}
     space: dict[str, list[Any]] = {}  # for every learner that has such a dimension
     settings: dict[str, Any] = {}  # for every protocol that has such a setting
+
+    def said_to(self, learner: str) -> dict[str, Any]:
+        """Return what the profile says to all learners, and above it what it says to this one."""
+        to_all = {name: value for name, value in self.learners.items() if name not in LEARNERS}
+        return {**to_all, **self.learners.get(learner, {})}
 
 
 class Study(_Strict):
@@ -213,6 +219,10 @@ def _problems_of_names(study: Study) -> Iterator[str]:
         yield from _problems_of_limits(f"learners.{name}.space", settings.space)
     for name, profile in study.profiles.items():
         yield from _problems_of_limits(f"profiles.{name}.space", profile.space)
+        for learner, own in profile.learners.items():
+            if learner in LEARNERS and not isinstance(own, dict):
+                at = f"profiles.{name}.learners.{learner}"
+                yield f"{at}: expected parameters of {learner} with their values, got {own!r}"
     yield from _problems_of_settings(study)
 
 

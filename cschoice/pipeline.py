@@ -74,7 +74,11 @@ def _unknown_parameters(study: Study) -> list[str]:
         said.append((f"experiments.{name}.parameters", experiment.parameters, own))
     for name, profile in study.profiles.items():
         at = f"profiles.{name}"
-        said.append((f"{at}.learners", profile.learners, everything))
+        for word, value in profile.learners.items():
+            if word in LEARNERS:
+                said.append((f"{at}.learners.{word}", value, list(of_learner[word])))
+            else:
+                said.append((f"{at}.learners", [word], everything))
         said.append((f"{at}.space", profile.space, everything))
         said.append((f"{at}.datasets", profile.datasets, of_datasets))
     return [
@@ -168,8 +172,9 @@ def _learner_settings(
     The latter two speak to all learners: what concerns one of them is what its row lists.
     """
     own = study.learners.get(learner)
-    has = LEARNERS[study.registered(learner)].parameters
-    shared = profile.learners | experiment.parameters
+    registered = study.registered(learner)
+    has = LEARNERS[registered].parameters
+    shared = profile.said_to(registered) | experiment.parameters
     parameters = {name: value for name, value in shared.items() if name in has}
     space = {name: limits for name, limits in profile.space.items() if name in has}
     if own is not None:

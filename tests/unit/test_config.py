@@ -205,15 +205,33 @@ def test_variants_are_checked():
 
 def test_profiles_speak_of_parameters_that_some_learner_has():
     content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
-    content["profiles"]["laptop"]["learners"] = {"epoch": 3}
+    content["profiles"]["laptop"]["learners"] = {"epoch": 3, "sda": {"n_score": 3}}
     content["profiles"]["laptop"]["space"] = {"n_layer": [1, 2], "n_units": [4, 8]}
     study = check(content, Path("experiments.yaml"))
     with pytest.raises(ConfigError) as caught:
         plan(study, Selection("study", "laptop", ["mnl"], ["medoid"]), NOTHING)
     assert [problem.partition("? ")[0] for problem in caught.value.problems] == [
         "profiles.laptop.learners: unknown parameter 'epoch': did you mean 'epochs'",
+        "profiles.laptop.learners.sda: unknown parameter 'n_score': did you mean 'n_scores'",
         "profiles.laptop.space: unknown parameter 'n_layer': did you mean 'n_layers'",
     ]
+
+
+def test_a_profile_may_say_something_else_to_one_learner():
+    content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+    content["learners"]["own"] = {"learner": "sda"}
+    content["profiles"]["laptop"]["learners"] = {"epochs": 20, "sda": {"epochs": 40}}
+    study = check(content, Path("experiments.yaml"))
+    jobs = plan(study, Selection("study", "laptop", ["fate", "sda", "own"], ["medoid"], 1), NOTHING)
+    epochs = {job.learner: job.learner_parameters["epochs"] for job in jobs}
+    assert epochs == {"fate": 20, "sda": 40, "own": 40}
+
+
+def test_what_a_profile_says_to_one_learner_is_parameters():
+    content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+    content["profiles"]["laptop"]["learners"] = {"sda": 40}
+    with pytest.raises(ConfigError, match=r"profiles\.laptop\.learners\.sda: expected parameters"):
+        check(content, Path("experiments.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,17 @@ def test_the_papers_examples():
     assert not make_dataset("mnist-unique-singleton")._choice(tied)[0].any()  # 4 and 2
 
 
+def test_how_many_unique_digits_there_are_at_least():
+    one, two = (occurrences(np.array([digits])) for digits in ([1, 2, 2, 2], [1, 2, 3, 3]))
+    several = make_dataset("mnist-unique-subset", min_chosen=2)
+    assert not several._choice(one)[0].any()
+    assert several._choice(two)[0].all()
+    assert make_dataset("mnist-unique-subset")._choice(one)[0].all()
+    for wrong in (0, 11, 1.5, True):
+        with pytest.raises(InvalidParameter, match="min_chosen must be 1 to 10"):
+            make_dataset("mnist-unique-subset", min_chosen=wrong)
+
+
 def test_the_largest_angle_to_one_vector_is_chosen_in_all_folds(mnist):  # noqa: ARG001
     largest = make_dataset("mnist-mode-singleton", n_train=1_500, n_test=1_500)
     least = make_dataset("mnist-mode-singleton", n_train=1_500, n_test=1_500, angle="least")
