@@ -58,10 +58,12 @@ class Display:
         known.update(event)
 
     def finished(self, outcome: Outcome, record: Record | None) -> None:
-        """Print the line of a finished job."""
+        """Print the line of a finished job, unless another run does."""
         since = self._running.pop(outcome.job, {}).get("since", time.monotonic())
         self._queued.pop(outcome.job, None)
         self._n_done += 1
+        if outcome.ended == "elsewhere":
+            return
         line = _line(outcome, record, time.monotonic() - since)
         talk.print(line, highlight=False, markup=False, soft_wrap=True)  # one line in a log, too
 

@@ -138,7 +138,7 @@ def run(
         typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
         return
     _run(remaining, store, where, on_exit)
-    collect(store, current_jobs(study, store, jobs)[0])
+    collect(store, current_jobs(study, store, jobs, trials)[0])
     counts = Counter(store.progress(job) for job in jobs)  # the files are the truth
     typer.echo(
         f"{counts[Progress.DONE]} of {len(jobs)} jobs done, {counts[Progress.SKIPPED]} skipped, "

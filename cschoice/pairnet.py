@@ -49,13 +49,12 @@ def subset_means(power_sums: Sequence[Tensor], mask: Mask) -> list[Tensor]:
     return means
 
 
-def sums_over_others(pairs: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:
-    """Sum values of pairs over the second and over the first object, (x, x) and padding left out.
+def sums_over_others(pairs: Tensor, mask: Mask) -> Tensor:
+    """Sum values of pairs over the second object, (x, x) and padding left out.
 
-    (tasks, objects, objects, units) -> twice (tasks, objects, units).
+    (tasks, objects, objects, units) -> (tasks, objects, units).
     """
-    pairs = pairs * other_pairs(pairs.shape[1], mask, pairs.device).unsqueeze(-1)
-    return pairs.sum(2), pairs.sum(1)
+    return (pairs * other_pairs(pairs.shape[1], mask, pairs.device).unsqueeze(-1)).sum(2)
 
 
 def other_pairs(n_objects: int, mask: Mask, device: torch.device) -> Tensor:
@@ -130,4 +129,4 @@ class PairEncoder(nn.Module):
         if self.factors is not None:
             factors = self.factors(h)
             values += [factors**power for power in range(2, self.largest_power + 1)]
-        return [sums_over_others(value, mask)[0] for value in values]
+        return [sums_over_others(value, mask) for value in values]

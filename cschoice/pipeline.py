@@ -78,7 +78,7 @@ def _unknown_parameters(study: Study) -> list[str]:
             if word in LEARNERS:
                 said.append((f"{at}.learners.{word}", value, list(of_learner[word])))
             else:
-                said.append((f"{at}.learners", [word], everything))
+                said.append((f"{at}.learners", [word], [*everything, *LEARNERS]))
         said.append((f"{at}.space", profile.space, everything))
         said.append((f"{at}.datasets", profile.datasets, of_datasets))
     return [
@@ -183,15 +183,15 @@ def _learner_settings(
 
 
 def current_jobs(
-    study: Study, store: ResultStore, asked: Sequence[Job] = ()
+    study: Study, store: ResultStore, asked: Sequence[Job] = (), n_trials: int | None = None
 ) -> tuple[list[Job], int]:
     """Return the jobs with files that the study, or this run, asks for; and how many it does not.
 
-    Tables are made of the former: a changed configuration is never mixed with what was before.
+    A run asks for its jobs, and for others with the number of trials that it was given. Tables
+    are made of the former: a changed configuration is never mixed with what was before.
     """
     found = list(store.jobs())
     wanted = set(asked)
-    trials = {job.budget.n_trials for job in asked} | {None}
     for profile, experiment in {(job.profile, job.experiment) for job in found}:
         if profile in study.profiles and experiment in study.experiments:
             protocol = study.experiments[experiment].protocol
@@ -200,9 +200,9 @@ def current_jobs(
             learners = {job.learner for job in group} & set(study.learner_names)
             datasets = {job.dataset for job in group} & set(DATASETS)
             n_folds = 1 + max((job.fold for job in group), default=0)
-            for n_trials in trials if learners and datasets else ():
+            for number in {n_trials, None} if learners and datasets else ():
                 selection = Selection(
-                    experiment, profile, sorted(learners), sorted(datasets), n_folds, n_trials
+                    experiment, profile, sorted(learners), sorted(datasets), n_folds, number
                 )
                 wanted |= set(plan(study, selection, store))
     current = [job for job in found if job in wanted]
@@ -225,6 +225,7 @@ def run(
                 raise FileNotUsable(outcome.detail or f"cannot write to {store.root}")
             if outcome.ended == "busy":
                 elsewhere.append(outcome.job)
+                on_event(outcome.job, "another run", {"event": "elsewhere"})
                 continue
             if outcome.ended == "died" and store.to_redo(outcome.job):
                 yield outcome, _died(outcome)  # it never began: what it was to replace stays
@@ -233,6 +234,9 @@ def run(
                 give_up(store, outcome.job, _died(outcome))
             yield outcome, store.record(outcome.job)
         waiting = _await(elsewhere, store)
+        for job in elsewhere:
+            if job not in waiting:
+                yield Outcome(job, "elsewhere", "another run"), store.record(job)
 
 
 def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-REPORT = Path("results/report")
+REPORT = "results/report"
 BEGIN, END = "<!-- from the report: begin -->", "<!-- from the report: end -->"
 FIGURES = ("figure-bars-subset", "figure-recipes-accuracy")
 
@@ -17,12 +17,14 @@ def excerpt(report: str) -> str:
     """Return what is said of the study as a whole, who wins, and the figures, as in the report."""
     parts = (part.partition("\n") for part in report.split("\n## ")[1:])
     sections = {title: text.strip() for title, _, text in parts}
-    pictures = [
-        line.replace("](", f"]({REPORT.as_posix()}/")
-        for figure in FIGURES
+    shown = {
+        line.rpartition("](")[2].removesuffix(".svg)"): line.replace(
+            "](", f"]({REPORT.as_posix()}/"
+        )
         for line in report.splitlines()
-        if line.startswith("![") and line.endswith(f"]({figure}.svg)")
-    ]
+        if line.startswith("![")
+    }
+    pictures = [shown[figure] for figure in FIGURES]  # a report without them is not the one meant
     return "\n\n".join([sections["Summary"], sections["Who wins"], *pictures])
 
 

@@ -12,10 +12,13 @@ from cschoice.records import Job
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job's process ended; the record, if there is one, is in the store."""
+    """How a job's process ended; the record, if there is one, is in the store.
+
+    ``busy``: another run is at it, and is waited for; ``elsewhere``: that run has ended it.
+    """
 
     job: Job
-    ended: Literal["finished", "busy", "died", "unusable"]
+    ended: Literal["finished", "busy", "elsewhere", "died", "unusable"]
     device: str
     detail: str = ""
 

@@ -111,6 +111,8 @@ def separate(differences: Vectors, C: float, tol: float) -> Vectors:  # noqa: N8
         while ahead > value + step * promised and step > _SHORTEST:
             step /= 2
             ahead, slack = _objective(w + step * direction, differences, C)
+        if ahead > value:
+            break
         w, value = w + step * direction, ahead
     return w
 

@@ -49,9 +49,12 @@ class Nested(Protocol):
         n_trials = budget.n_trials if search_space(job) else 0
         n_full: float = n_trials
         if frugal is not None:
-            n_full *= frugal.task_share * frugal.epoch_share
+            n_full *= 1 if n_train <= _FEW else frugal.task_share * frugal.epoch_share
             n_full += min(frugal.n_promoted, n_trials)
-        final = 2 if DATASETS[job.dataset].kind is Kind.SUBSET and job.threshold_refit else 1
+        final = 1
+        if DATASETS[job.dataset].kind is Kind.SUBSET:
+            few = frugal is not None and n_train <= _FEW
+            final = 1 + _N_THRESHOLD_SPLITS if few else 1 + job.threshold_refit
         epochs: int = getattr(learner, "epochs", 1)
         return (budget.n_splits * n_full + final) * n_train * epochs
 

@@ -107,15 +107,17 @@ def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
 def best_so_far(rungs: Sequence[str], states: Sequence[str], losses: Sequence[Any]) -> Points:
     """Return the smallest loss after each trial, of the rung that most trials ran on.
 
-    Losses of a screening and of a full evaluation cannot be compared.
+    Losses of a screening and of a full evaluation cannot be compared, nor can that of a hopeless
+    trial, which ended after one inner split.
 
-    >>> best_so_far(["screen"] * 3, ["complete", "failed", "complete"], [0.5, None, 0.2])[1]
-    array([0.5, 0.5, 0.2])
+    >>> states = ["complete", "failed", "hopeless", "complete"]
+    >>> best_so_far(["screen"] * 4, states, [0.5, None, 0.1, 0.2])[1]
+    array([0.5, 0.5, 0.5, 0.2])
     """
     rung = max(sorted(set(rungs)), key=list(rungs).count)
     values = np.array(
         [
-            np.inf if state == "failed" or loss is None else float(loss)
+            float(loss) if state == "complete" else np.inf
             for one, state, loss in zip(rungs, states, losses, strict=True)
             if one == rung
         ]

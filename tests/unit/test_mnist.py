@@ -163,6 +163,8 @@ def test_how_many_unique_digits_there_are_at_least():
     for wrong in (0, 11, 1.5, True):
         with pytest.raises(InvalidParameter, match="min_chosen must be 1 to 10"):
             make_dataset("mnist-unique-subset", min_chosen=wrong)
+    with pytest.raises(InvalidParameter, match="min_chosen must be 1 to 9"):
+        make_dataset("mnist-unique-subset", n_objects=12, min_chosen=10)
 
 
 def test_the_largest_angle_to_one_vector_is_chosen_in_all_folds(mnist):  # noqa: ARG001

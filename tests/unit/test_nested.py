@@ -4,6 +4,7 @@ import pytest
 from made_jobs import make_job
 
 from cschoice.decision import choose
+from cschoice.learners import make_learner
 from cschoice.metrics import metric
 from cschoice.protocols import nested
 from cschoice.protocols.context import Context
@@ -52,6 +53,16 @@ def test_of_many_tasks_one_split_is_enough(tmp_path, fits, monkeypatch):
     monkeypatch.setattr(nested, "_FEW", 99)
     done(tmp_path, 100, budget=Budget(0, frugal=FRUGAL), threshold_refit=False)
     assert fits == [("threshold-0", 90)]
+
+
+@pytest.mark.parametrize("n_train", [100, 2_000])
+def test_the_estimate_counts_what_is_fitted(tmp_path, fits, n_train):
+    budget = Budget(2, n_splits=3, frugal=Frugal(0.5, 1.0, 0, 1.0))
+    done(tmp_path, n_train, budget=budget, threshold_refit=False, learner_parameters={})
+    learned = sum(n_tasks for _, n_tasks in fits) / 0.9 / n_train
+    job = make_job(dataset="pareto2d", budget=budget, threshold_refit=False, learner_parameters={})
+    counted = nested.Nested().work(job, make_learner("mnl"), n_train) / n_train
+    assert counted == pytest.approx(learned, rel=0.05)
 
 
 def test_the_threshold_is_the_best_for_everything_held_out(tmp_path, monkeypatch):

@@ -50,7 +50,7 @@ def test_feta_example_of_the_paper() -> None:
 
     def utilities(objects: list[int]) -> Tensor:
         values = pairs[objects][:, objects].nan_to_num()[None, :, :, None]
-        means = mean_over_others(sums_over_others(values, None)[0], None)
+        means = mean_over_others(sums_over_others(values, None), None)
         return inherent[objects] + means[0, :, 0]
 
     assert_allclose(utilities([0, 1, 2]), [0.2, -0.1, -0.4], atol=1e-6)
@@ -81,7 +81,7 @@ def test_fate_example_of_the_paper() -> None:
 def test_feta_with_distances_solves_medoid() -> None:
     x = torch.rand(200, 10, 5, generator=generator())
     distances = -torch.cdist(x, x)
-    utilities = mean_over_others(sums_over_others(distances.unsqueeze(-1), None)[0], None)
+    utilities = mean_over_others(sums_over_others(distances.unsqueeze(-1), None), None)
     medoid = torch.cdist(x.double(), x.double()).sum(2).argmin(1)
     assert torch.equal(utilities.squeeze(-1).argmax(1), medoid)
 
@@ -200,7 +200,7 @@ def test_feta_linear_is_feta() -> None:
         nn.init.normal_(parameter)
     x, mask = torch.randn(3, 5, 3), some_mask()
     pairs = network.of_first(x).unsqueeze(2) + network.of_second(x).unsqueeze(1)
-    means = mean_over_others(sums_over_others(pairs, mask)[0], mask)
+    means = mean_over_others(sums_over_others(pairs, mask), mask)
     expected = (network.inherent(x) + means).squeeze(-1)
     assert_allclose(network(x, mask)[mask].detach(), expected[mask].detach(), rtol=1e-5, atol=1e-6)
 

@@ -3,8 +3,9 @@
 import pytest
 from made_jobs import make_job, make_record
 
+from cschoice.config import load
 from cschoice.executors import Outcome
-from cschoice.pipeline import run
+from cschoice.pipeline import Selection, current_jobs, plan, run
 from cschoice.records import State
 from cschoice.store import Progress, ResultStore
 
@@ -40,3 +41,38 @@ def test_a_job_whose_process_died_is_written_down_as_failed(store):
     ((_, record),) = run([job], store, _Dying(), lambda *_: None)
     assert (record.state, record.reason) == (State.FAILED, "no such module")
     assert store.record(job) == record
+
+
+class _Busy:
+    """An executor that finds another run at every job; that run is done by then."""
+
+    def __init__(self, store):
+        self.store = store
+
+    def run(self, jobs, _on_event):
+        for job in jobs:
+            self.store.begin(job)
+            self.store.finish(job, make_record(job))
+            yield Outcome(job, "busy", "cpu:0")
+
+
+def test_what_another_run_has_done_is_told_too(store):
+    job, events = make_job(), []
+    outcomes = list(run([job], store, _Busy(store), lambda *event: events.append(event)))
+    assert [(outcome.ended, record) for outcome, record in outcomes] == [
+        ("elsewhere", make_record(job))
+    ]
+    assert events == [(job, "another run", {"event": "elsewhere"})]
+
+
+def test_results_of_another_number_of_trials_are_not_current(store):
+    study = load()
+    jobs = [
+        plan(study, Selection("study", "smoke", [name], ["medoid"], 1, n_trials), store)[0]
+        for name, n_trials in (("mnl", 0), ("random", None))
+    ]
+    for job in jobs:
+        store.begin(job)
+        store.finish(job, make_record(job))
+    assert current_jobs(study, store, jobs[1:]) == (jobs[1:], 1)
+    assert current_jobs(study, store, jobs[:1], 0)[1] == 0
