@@ -18,9 +18,7 @@ def excerpt(report: str) -> str:
     parts = (part.partition("\n") for part in report.split("\n## ")[1:])
     sections = {title: text.strip() for title, _, text in parts}
     shown = {
-        line.rpartition("](")[2].removesuffix(".svg)"): line.replace(
-            "](", f"]({REPORT.as_posix()}/"
-        )
+        line.rpartition("](")[2].removesuffix(".svg)"): line.replace("](", f"]({REPORT}/")
         for line in report.splitlines()
         if line.startswith("![")
     }
