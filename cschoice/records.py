@@ -17,7 +17,7 @@ from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 
 
 class State(StrEnum):

@@ -45,7 +45,7 @@ def next_trial(
     if len(tried) < budget.n_trials:
         if not tried and budget.frugal is not None:
             return {name: defaults[name] for name in space}, rung
-        history = [(dict(trial.params), trial.loss) for trial in tried]
+        history = [(dict(trial.params), _comparable_loss(trial, tried)) for trial in tried]
         n_spread = min(_N_SPREAD, budget.n_trials // 2)
         return propose(space, history, seed=seed, n_spread=n_spread if costly else None), rung
     if budget.frugal is None:
@@ -74,6 +74,18 @@ def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
         return best
     clear = (trial for trial in _ranked(trials) if _clearly_better(trial, trials[0]))
     return next(clear, trials[0])
+
+
+def _comparable_loss(trial: Trial, trials: Sequence[Trial]) -> float | None:
+    """Return a trial's mean loss over the inner splits.
+
+    One that was given up after the first split is taken to be as far on the others from a trial
+    that was not: splits differ by more than trials do.
+    """
+    whole = next((one for one in trials if one.state is TrialState.COMPLETE), None)
+    if trial.state is not TrialState.HOPELESS or whole is None:
+        return trial.loss
+    return fmean(whole.losses) + trial.losses[0] - whole.losses[0]
 
 
 def _clearly_better(trial: Trial, than: Trial) -> bool:

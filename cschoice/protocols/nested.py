@@ -46,14 +46,14 @@ class Nested(Protocol):
     def work(self, job: Job, learner: Learner, n_train: int) -> float:
         """Count the fits of a job, each as a share of a full one."""
         budget, frugal = job.budget, job.budget.frugal
+        few = _has_few_tasks(job, n_train)
         n_trials = budget.n_trials if search_space(job) else 0
         n_full: float = n_trials
         if frugal is not None:
-            n_full *= 1 if n_train <= _FEW else frugal.task_share * frugal.epoch_share
+            n_full *= 1 if few else frugal.task_share * frugal.epoch_share
             n_full += min(frugal.n_promoted, n_trials)
         final = 1
         if DATASETS[job.dataset].kind is Kind.SUBSET:
-            few = frugal is not None and n_train <= _FEW
             final = 1 + _N_THRESHOLD_SPLITS if few else 1 + job.threshold_refit
         epochs: int = getattr(learner, "epochs", 1)
         return (budget.n_splits * n_full + final) * n_train * epochs
@@ -159,6 +159,7 @@ class _Fits:
     def __init__(self, context: Context, train: ChoiceTasks) -> None:
         self.context, self.job, self.train = context, context.job, train
         budget = self.job.budget
+        self.few = _has_few_tasks(self.job, len(train))
         self.splits: Sequence[Split] = stratified_shuffle_splits(
             train, budget.n_splits, budget.held_out, seed_of(self.job, "inner")
         )
@@ -195,7 +196,7 @@ class _Fits:
         everything = np.arange(len(self.train))
         if self.train.kind is Kind.SINGLETON:
             return _Final(self._fit(new_learner(self.job, params), everything, "final"), None)
-        n_splits = _N_THRESHOLD_SPLITS if self._has_few_tasks(len(self.train)) else 1
+        n_splits = _N_THRESHOLD_SPLITS if self.few else 1
         splits = stratified_shuffle_splits(
             self.train, n_splits, self.job.budget.held_out, seed_of(self.job, "threshold")
         )
@@ -209,9 +210,6 @@ class _Fits:
             learner = self._fit(new_learner(self.job, params), everything, "final")
         return _Final(learner, threshold)
 
-    def _has_few_tasks(self, n_tasks: int) -> bool:
-        return self.job.budget.frugal is not None and n_tasks <= _FEW
-
     def _fit(
         self, learner: Learner, numbers: NDArray[np.int64], purpose: str, split: int | None = None
     ) -> Learner:
@@ -221,7 +219,7 @@ class _Fits:
         self, learner: Learner, numbers: NDArray[np.int64], frugal: Frugal
     ) -> NDArray[np.int64]:
         """Take a share of the tasks, and of the epochs where the learner has them."""
-        if self._has_few_tasks(len(numbers)):
+        if self.few:
             return numbers
         if hasattr(learner, "epochs"):
             learner.set_params(epochs=max(1, round(frugal.epoch_share * learner.epochs)))
@@ -242,6 +240,10 @@ class _Fits:
         known = self.train[inner]
         threshold = tune_threshold(known, learner.utilities(known))
         return 1 - metric("f1")(tasks, choose(tasks, utilities, threshold))
+
+
+def _has_few_tasks(job: Job, n_train: int) -> bool:
+    return job.budget.frugal is not None and n_train <= _FEW
 
 
 def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:

@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from cschoice import tuning
 from cschoice.records import Budget, Frugal, Rung, Trial, TrialState
 from cschoice.space import Categorical, Integer, Real
 from cschoice.tuning import best_trial, chosen_trial, narrowed, next_trial, propose
@@ -112,6 +113,18 @@ def test_a_frugal_budget_screens_the_defaults_first_and_promotes_the_best():
         trials.append(trial(number, rung, [0.4 - number / 100], **params))
     assert step(trials, FRUGAL) is None
     assert best_trial(trials) is trials[4]
+
+
+def test_a_trial_given_up_after_an_easy_split_does_not_look_good(monkeypatch):
+    told = []
+    monkeypatch.setattr(tuning, "propose", lambda _, history, **__: told.extend(history) or {})
+    trials = [
+        trial(0, Rung.SCREEN, [0.1, 0.5, 0.6]),
+        trial(1, Rung.SCREEN, [0.3], TrialState.HOPELESS),
+        trial(2, Rung.SCREEN, [], TrialState.FAILED),
+    ]
+    step(trials, Budget(4, frugal=Frugal(0.2, 0.5, n_promoted=0, hopeless=0.1)))
+    assert [loss for _, loss in told] == [pytest.approx(0.4), pytest.approx(0.6), None]
 
 
 def test_hopeless_and_failed_trials_are_never_best():
