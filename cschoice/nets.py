@@ -19,7 +19,7 @@ from cschoice.activations import ACTIVATIONS
 Mask = Tensor | None
 Normalization = Literal["none", "batch"]
 
-FLOATS_AT_ONCE = {"cpu": 2**21, "other": 2**26}  # one activation: near the cache, or 256 MB
+FLOATS_AT_ONCE = {"cpu": 2**20, "other": 2**26}  # one activation: near the cache, or 256 MB
 
 
 def floats_at_once(device: torch.device) -> int:
