@@ -32,7 +32,7 @@ from cschoice.tuning import best_trial, chosen_trial, next_trial
 
 # Tasks: where there are so few, frugal tuning fits all of them, which costs little where a share
 # would say little, and tunes the threshold on what several splits hold out instead of one.
-_FEW = 1_500
+_FEW = 1_450
 _N_THRESHOLD_SPLITS = 5
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
