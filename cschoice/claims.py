@@ -90,7 +90,7 @@ def _take(folder: Path, owner: str) -> Claim | None:
     if claims and _blocks(claims[-1], owner):
         return None
     path = folder / f"claim-{_number(claims[-1]) + 1 if claims else 0}.json"
-    draft = folder / f".claim.{socket.gethostname()}.{os.getpid()}.tmp"
+    draft = folder / _own_name("claim")
     mine = {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid())}
     if owner:
         mine["owner"] = owner
@@ -145,7 +145,7 @@ def _lives(path: Path) -> bool:
 
 def _age(path: Path) -> float:
     """Return how old the last heartbeat is, by the clock that stamped it."""
-    probe = path.with_name(f".clock.{socket.gethostname()}.{os.getpid()}.tmp")
+    probe = path.with_name(_own_name("clock"))
     try:
         probe.touch()
         return probe.stat().st_mtime - path.stat().st_mtime
@@ -153,6 +153,11 @@ def _age(path: Path) -> float:
         return 0.0
     finally:
         probe.unlink(missing_ok=True)
+
+
+def _own_name(purpose: str) -> str:
+    """Return a file name that nobody else uses: another machine, process or thread."""
+    return f".{purpose}.{socket.gethostname()}.{os.getpid()}.{threading.get_ident()}.tmp"
 
 
 def _started(pid: int) -> str:

@@ -5,7 +5,9 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from cschoice import claims
 
@@ -17,6 +19,24 @@ def test_a_claim_excludes_others_and_ends(tmp_path):
         assert claims.claimed_by_living(tmp_path)
     assert not claims.claimed_by_living(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_of_one_process_exclude_one_another(tmp_path):
+    n_holders, most, entered = 0, 0, threading.Barrier(4)
+
+    def contend(_):
+        nonlocal n_holders, most
+        entered.wait()
+        for _ in range(200):
+            with claims.claim(tmp_path) as mine:
+                if mine:
+                    n_holders += 1
+                    most = max(most, n_holders)
+                    n_holders -= 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(contend, range(4))) == [None] * 4
+    assert most == 1
 
 
 def leave_claim(folder, number=0, **changes):
