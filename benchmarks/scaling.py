@@ -26,13 +26,14 @@ from pathlib import Path
 
 from cschoice_cli.display import duration
 
-from cschoice.config import Study, load
+from cschoice.config import load
 from cschoice.learners import make_learner
 from cschoice.pipeline import Selection, plan
 from cschoice.protocols.base import protocol_of
 from cschoice.records import Job
 from cschoice.resources import Resources
 from cschoice.store import ResultStore
+from cschoice.study import Study
 from cschoice.tables import read
 
 Cell = tuple[str, str]  # dataset, learner

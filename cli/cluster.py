@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cschoice.config import Study, with_options
+from cschoice.config import with_options
 from cschoice.errors import ClusterError, InvalidParameter
 from cschoice.executors.slurm import SlurmExecutor
 from cschoice.resources import Resources
+from cschoice.study import Study
 
 from .console import say, talk
 

@@ -101,10 +101,11 @@ def _trial(job: Job, known: Mapping[str, Any]) -> str:
 
 
 def _so_far(known: Mapping[str, Any]) -> str:
-    """Return the best loss of the trials, or the accuracy after the last epoch."""
+    """Return the best loss of the trials, or the measure after the last epoch."""
     if known.get("best") is not None:
         return f"loss {known['best']:.4f}"
-    return f"accuracy {known['accuracy']:.3f}" if "accuracy" in known else ""
+    name = next((name for name in _TARGETS if name in known), None)
+    return f"{name} {known[name]:.3f}" if name else ""
 
 
 def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:

@@ -16,7 +16,7 @@ from cschoice.executors import Executor
 from cschoice.executors.inline import InlineExecutor
 from cschoice.executors.local import LocalExecutor, local_slots
 from cschoice.executors.slurm import SlurmExecutor
-from cschoice.pipeline import Selection, check_parameters, current_jobs, plan, remarks
+from cschoice.pipeline import Selection, current_jobs, plan, remarks
 from cschoice.pipeline import run as run_jobs
 from cschoice.records import Job
 from cschoice.resources import Resources
@@ -98,8 +98,9 @@ def run(
 
     What is done stays done: run it again after an interruption, a crash or a change, and only
     the rest runs. In the experiment 'study' every job tunes its hyperparameters on inner splits,
-    refits, and is tested on its outer fold. 'generalization' takes what was found there and
-    tests on tasks of other sizes; 'unique-stream' trains on a stream without end.
+    fits the best, and is tested on its outer fold. 'generalization' takes what was found there
+    and tests on tasks of other sizes; 'unique-stream' trains on a stream without end; 'recipes'
+    compares recipes of training over CPU time.
     """
     study = load(config)
     resources = chosen_resources(
@@ -117,7 +118,6 @@ def run(
             "nothing to run: these learners do not learn the kind of choice of these datasets; "
             "see 'cschoice show learners' and 'cschoice show datasets'"
         )
-    check_parameters(jobs)
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
     _say_remarks(remaining)
     if dry_run:

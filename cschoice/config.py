@@ -1,7 +1,8 @@
-"""``experiments.yaml``: what a study consists of, checked as a whole before anything runs.
+"""``experiments.yaml``: read, and checked as a whole before anything runs.
 
 ``load`` returns a valid study or raises one error that lists all problems: file, dotted path,
-what was got, what is allowed, the nearest name. No inheritance, no interpolation, no code.
+what was got, what is allowed, the nearest name. No inheritance, no interpolation, no code. (Names
+of parameters are checked when jobs are planned, which loads the learners.)
 """
 
 from __future__ import annotations
@@ -12,128 +13,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Any
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from cschoice.datasets import DATASETS
-from cschoice.errors import ConfigError, FileNotUsable, UnknownName
+from cschoice.errors import ConfigError, FileNotUsable
 from cschoice.learners import LEARNERS
 from cschoice.protocols import PROTOCOLS
 from cschoice.registry import load as registry_load
 from cschoice.registry import unknown_name
 from cschoice.resources import Resources
-
-if TYPE_CHECKING:
-    from cschoice.protocols.base import Protocol
-
-Section = TypeVar("Section")
+from cschoice.study import Experiment, FrugalSettings, LearnerSettings, Profile, Study, with_names
 
 DEFAULT_FILE = "experiments.yaml"
 DEFAULT_PROFILE = "laptop"
-
-Share = Annotated[float, Field(gt=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
-Name = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]  # it becomes the name of a folder
-
-
-def _known_protocol(name: str) -> str:
-    if name not in PROTOCOLS:
-        raise ValueError(unknown_name("protocol", name, PROTOCOLS))
-    return name
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class LearnerSettings(_Strict):
-    """Fixed parameters of a learner, and limits within its search space.
-
-    Under a name of its own, ``learner`` says which it is: a variant to compare with others.
-    """
-
-    learner: str | None = None
-    parameters: dict[str, Any] = {}
-    space: dict[str, list[Any]] = {}
-
-
-class Experiment(_Strict):
-    """Which learners on which datasets under which protocol."""
-
-    protocol: Annotated[str, AfterValidator(_known_protocol)]
-    datasets: Annotated[list[str], Field(min_length=1)]
-    learners: Annotated[list[str], Field(min_length=1)]
-    parameters: dict[str, Any] = {}  # for every learner that has such a parameter
-    settings: dict[str, Any] = {}  # of the protocol
-
-
-class FrugalSettings(_Strict):
-    """Spend the budget where it pays; the fields are those of ``records.Frugal``."""
-
-    task_share: Share = 1.0
-    epoch_share: Share = 1.0
-    n_promoted: Annotated[int, Field(ge=0)] = 0
-    hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-
-
-class Profile(_Strict):
-    """How much is spent; the same protocol from seconds to weeks."""
-
-    seed: Annotated[int, Field(ge=0)] = 0
-    folds: Count = 5
-    trials: Annotated[int, Field(ge=0)] = 100
-    inner_splits: Count = 3
-    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    threshold_refit: bool = True
-    threads: Count = 1
-    frugal: FrugalSettings | None = None
-    datasets: dict[str, Any] = {}  # for every dataset that has such a parameter
-    # For every learner that has such a parameter; under a learner's name, for it alone.
-    learners: dict[str, Any] = {}
-    space: dict[str, list[Any]] = {}  # for every learner that has such a dimension
-    settings: dict[str, Any] = {}  # for every protocol that has such a setting
-
-    def said_to(self, learner: str) -> dict[str, Any]:
-        """Return what the profile says to all learners, and above it what it says to this one."""
-        to_all = {name: value for name, value in self.learners.items() if name not in LEARNERS}
-        return {**to_all, **self.learners.get(learner, {})}
-
-
-class Study(_Strict):
-    """A whole study."""
-
-    datasets: dict[str, dict[str, Any]] = {}
-    learners: dict[Name, LearnerSettings] = {}
-    experiments: dict[Name, Experiment]
-    profiles: dict[Name, Profile]
-    executor: Resources = Resources()
-
-    def experiment(self, name: str) -> Experiment:
-        """Return the experiment of that name."""
-        return _named("experiment", name, self.experiments)
-
-    def profile(self, name: str) -> Profile:
-        """Return the profile of that name."""
-        return _named("profile", name, self.profiles)
-
-    @property
-    def learner_names(self) -> list[str]:
-        """Return every learner there is: the registered ones and this study's variants."""
-        return [*LEARNERS, *(name for name, own in self.learners.items() if own.learner)]
-
-    def registered(self, learner: str) -> str:
-        """Return the registered learner behind a name."""
-        own = self.learners.get(learner)
-        return own.learner if own is not None and own.learner else learner
-
-    def protocol(self, experiment: str, profile: str) -> Protocol:
-        """Return the protocol of an experiment; its own settings are above the profile's."""
-        of_experiment = self.experiment(experiment)
-        model: type[Protocol] = registry_load(PROTOCOLS[of_experiment.protocol])
-        shared = _known(self.profile(profile).settings, model.model_fields)
-        return model.model_validate({**shared, **of_experiment.settings})
 
 
 def load(path: Path | None = None) -> Study:
@@ -219,10 +114,11 @@ def _problems_of_names(study: Study) -> Iterator[str]:
         yield from _problems_of_limits(f"learners.{name}.space", settings.space)
     for name, profile in study.profiles.items():
         yield from _problems_of_limits(f"profiles.{name}.space", profile.space)
-        for learner, own in profile.learners.items():
-            if learner in LEARNERS and not isinstance(own, dict):
-                at = f"profiles.{name}.learners.{learner}"
-                yield f"{at}: expected parameters of {learner} with their values, got {own!r}"
+        for table, content in (("learners", profile.learners), ("space", profile.space)):
+            for learner, own in content.items():
+                if learner in LEARNERS and not isinstance(own, dict):
+                    at = f"profiles.{name}.{table}.{learner}"
+                    yield f"{at}: expected parameters of {learner} with their values, got {own!r}"
     yield from _problems_of_settings(study)
 
 
@@ -230,10 +126,6 @@ def _unknown(where: str, noun: str, names: Iterable[str], known: Collection[str]
     for name in names:
         if name not in known:
             yield f"{where}: {unknown_name(noun, str(name), known)}"
-
-
-def _known(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name in names}
 
 
 def _problems_of_learners(study: Study) -> Iterator[str]:
@@ -285,23 +177,26 @@ def _problems_of_foundations(study: Study) -> Iterator[str]:
 
 def _problems_of_values(where: str, model: Any, settings: Mapping[str, Any]) -> list[str]:
     try:
-        model.model_validate(_known(settings, model.model_fields))
+        model.model_validate(with_names(settings, model.model_fields))
     except ValidationError as error:
         return [f"{where}.{_problem(e)}" for e in error.errors()]
     return []
 
 
-def _problems_of_limits(where: str, space: Mapping[str, list[Any]]) -> Iterator[str]:
+def _are_limits(limits: Any) -> bool:
+    if not isinstance(limits, list) or len(limits) != 2:
+        return False
+    numbers = all(type(limit) in (int, float) and math.isfinite(limit) for limit in limits)
+    return numbers and limits[0] <= limits[1]
+
+
+def _problems_of_limits(where: str, space: Mapping[str, Any]) -> Iterator[str]:
     for name, limits in space.items():
-        numbers = all(type(limit) in (int, float) and math.isfinite(limit) for limit in limits)
-        if not numbers or len(limits) != 2 or limits[0] > limits[1]:
+        if isinstance(limits, dict):
+            yield from _unknown(where, "learner", [name], LEARNERS)
+            yield from _problems_of_limits(f"{where}.{name}", limits)
+        elif name not in LEARNERS and not _are_limits(limits):
             yield (
                 f"{where}.{name}: limits are [low, high], got {limits} "
                 "(YAML reads 1e-3 as text: write 1.0e-3)"
             )
-
-
-def _named(noun: str, name: str, known: Mapping[str, Section]) -> Section:
-    if name not in known:
-        raise UnknownName(unknown_name(noun, name, known))
-    return known[name]

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from cschoice.config import Experiment, Profile, Study
 from cschoice.datasets import DATASETS
-from cschoice.errors import ConfigError, FileNotUsable, InvalidParameter, UnknownName
+from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.executors import Executor, OnEvent, Outcome, pause
 from cschoice.learners import LEARNERS
 from cschoice.protocols.base import protocol_of
 from cschoice.records import Budget, Frugal, Job, Record, State
 from cschoice.registry import load, unknown_name
 from cschoice.store import Progress, ResultStore
+from cschoice.study import Experiment, Profile, Study
 from cschoice.worker import give_up
 
 
@@ -61,9 +61,9 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
 
 
 def _unknown_parameters(study: Study) -> list[str]:
-    """Return what the study says to all learners, or datasets, and none of them understands.
+    """Return what the study says to learners, or datasets, and none of those understands.
 
-    An experiment speaks to its own learners, a profile to all there are.
+    An experiment speaks to its own learners, a profile to all there are or to one.
     """
     of_learner = {name: info.parameters for name, info in LEARNERS.items()}
     everything = [name for parameters in of_learner.values() for name in parameters]
@@ -72,14 +72,17 @@ def _unknown_parameters(study: Study) -> list[str]:
     for name, experiment in study.experiments.items():
         own = [one for it in experiment.learners for one in of_learner[study.registered(it)]]
         said.append((f"experiments.{name}.parameters", experiment.parameters, own))
+    for name, settings in study.learners.items():
+        for table, content in (("parameters", settings.parameters), ("space", settings.space)):
+            said.append((f"learners.{name}.{table}", content, of_learner[study.registered(name)]))
     for name, profile in study.profiles.items():
         at = f"profiles.{name}"
-        for word, value in profile.learners.items():
-            if word in LEARNERS:
-                said.append((f"{at}.learners.{word}", value, list(of_learner[word])))
-            else:
-                said.append((f"{at}.learners", [word], [*everything, *LEARNERS]))
-        said.append((f"{at}.space", profile.space, everything))
+        for table, content in (("learners", profile.learners), ("space", profile.space)):
+            for word, value in content.items():
+                if word in LEARNERS:
+                    said.append((f"{at}.{table}.{word}", value, list(of_learner[word])))
+                else:
+                    said.append((f"{at}.{table}", [word], [*everything, *LEARNERS]))
         said.append((f"{at}.datasets", profile.datasets, of_datasets))
     return [
         f"{where}: {unknown_name('parameter', name, dict.fromkeys(known))}"
@@ -169,14 +172,14 @@ def _learner_settings(
 ) -> dict[str, Any]:
     """Return parameters and limits of a learner: its own over the experiment's over the profile's.
 
-    The latter two speak to all learners: what concerns one of them is what its row lists.
+    The latter two may speak to all learners: what concerns one of them is what its row lists.
     """
     own = study.learners.get(learner)
     registered = study.registered(learner)
     has = LEARNERS[registered].parameters
-    shared = profile.said_to(registered) | experiment.parameters
+    shared = profile.parameters_of(registered) | experiment.parameters
     parameters = {name: value for name, value in shared.items() if name in has}
-    space = {name: limits for name, limits in profile.space.items() if name in has}
+    space = {name: limits for name, limits in profile.space_of(registered).items() if name in has}
     if own is not None:
         parameters, space = parameters | own.parameters, space | own.space
     return {"learner_parameters": parameters, "space": space}
@@ -259,12 +262,3 @@ def remarks(jobs: Iterable[Job]) -> dict[str, list[Job]]:
         if remark := protocol_of(job).remark(job):
             said.setdefault(remark, []).append(job)
     return said
-
-
-def check_parameters(jobs: Sequence[Job]) -> None:
-    """Refuse parameters and limits that a learner does not have, before anything runs."""
-    for learner, job in {job.learner: job for job in jobs}.items():
-        has = LEARNERS[job.registered].parameters
-        for name in [*job.learner_parameters, *job.space]:
-            if name not in has:
-                raise InvalidParameter(unknown_name(f"parameter of {learner}", name, has))

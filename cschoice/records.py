@@ -17,7 +17,7 @@ from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
-PROTOCOL_VERSION = 6
+PROTOCOL_VERSION = 7
 
 
 class State(StrEnum):
@@ -31,7 +31,7 @@ class State(StrEnum):
 class Rung(StrEnum):
     """How much is spent on a trial."""
 
-    SCREEN = "screen"  # a share of the tasks and epochs, see Frugal
+    SCREEN = "screen"  # a share of the tasks and epochs, see Frugal; of few tasks all
     FULL = "full"
 
 

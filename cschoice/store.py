@@ -5,7 +5,8 @@ runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
   trials.jsonl  append-only, flushed to disk; a torn last line is dropped
   checkpoint.safetensors  where a long training stands, while it is not finished
   record.json   written last, by rename: its presence means finished
-  model/        the refitted learner
+  model/        the fitted learner, with how tables are prepared for it
+  predictions.parquet  utilities of the test tasks, if they are to be kept
   claim-0.json  who works on it now; see ``claims``
   again         to be done again, whatever is there; goes when that begins
   log.txt       what the worker said

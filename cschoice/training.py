@@ -23,6 +23,8 @@ TrainingLog = list[dict[str, float]]
 OnEpoch = Callable[[dict[str, float]], None]
 Recipe = Literal["modern", "paper"]
 
+_WARM_UP = 0.2  # the share of all epochs in which the rate rises
+
 
 @dataclass(frozen=True)
 class TrainingPlan:
@@ -37,7 +39,6 @@ class TrainingPlan:
     epochs_drop: int = 50
     validation_share: float = 0.0
     patience: int = 0
-    warm_up: float = 0.2
     clip: float = 1.0
 
     def learning_rate_factor(self, epoch: float) -> float:
@@ -49,9 +50,9 @@ class TrainingPlan:
         if self.recipe == "paper":
             return float(self.drop ** (epoch // self.epochs_drop))
         progress = epoch / self.epochs
-        if progress < self.warm_up:
-            return 0.04 + 0.96 * progress / self.warm_up
-        return 0.5 + 0.5 * math.cos(math.pi * (progress - self.warm_up) / (1 - self.warm_up))
+        if progress < _WARM_UP:
+            return 0.04 + 0.96 * progress / _WARM_UP
+        return 0.5 + 0.5 * math.cos(math.pi * (progress - _WARM_UP) / (1 - _WARM_UP))
 
 
 class Trainer:
@@ -163,7 +164,9 @@ def _gradients(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: Task
                 total += losses.detach().sum()
         except torch.OutOfMemoryError as error:
             if len(pieces) == len(numbers) or _needs_whole_batch(network):
-                raise MemoryError(f"{data.device} is too small for one task: {error}") from error
+                whole = _needs_whole_batch(network)
+                what = "a batch, whole for its normalization" if whole else "one task"
+                raise MemoryError(f"{data.device} is too small for {what}: {error}") from error
             halve_floats_at_once(data.device)
             continue
         return total

@@ -21,6 +21,7 @@ Params = dict[str, Any]
 # Points spread evenly over the space before the Gaussian process has something to go by, and at
 # most half of all.
 _N_SPREAD = 10
+_CLEAR = 0.01  # of accuracy or F1
 
 
 def next_trial(
@@ -67,7 +68,8 @@ def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
     """Return the trial whose parameters are taken: the best, or the defaults if in doubt.
 
     A screen is a small and noisy copy of the fit that follows. It must beat the defaults, which
-    are the first trial, by more than twice the standard error over the same inner splits.
+    are the first trial, by more than twice the standard error over the same inner splits, and by
+    more than a hundredth: smaller gains seldom carry over to the whole fit.
     """
     best = best_trial(trials)
     if best is None or best.rung is Rung.FULL or trials[0].state is not TrialState.COMPLETE:
@@ -91,7 +93,7 @@ def _comparable_loss(trial: Trial, trials: Sequence[Trial]) -> float | None:
 def _clearly_better(trial: Trial, than: Trial) -> bool:
     gains = [other - loss for loss, other in zip(trial.losses, than.losses, strict=True)]
     error = stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
-    return fmean(gains) > 2 * error
+    return fmean(gains) > max(2 * error, _CLEAR)
 
 
 def _ranked(trials: Sequence[Trial]) -> list[Trial]:

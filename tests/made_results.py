@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from cschoice.datasets import DATASETS
 from cschoice.learners import LEARNERS
 from cschoice.report import paper
+from cschoice.report.outline import outline
 from cschoice.tables import SCHEMAS, TABLES_VERSION
 from cschoice.tasks import Kind
 
@@ -155,3 +156,18 @@ def small(results):
                 made.job(dataset, learner, fold, n_trials=4)
     add_curves(made)
     return made.write(results)
+
+
+def row_of(summary, dataset, learner):
+    """Return the row of a learner on a dataset."""
+    (found,) = (r for r in summary.rows if (r.dataset, r.learner) == (dataset, learner))
+    return found
+
+
+def tables_of(summary):
+    """Return all tables of a report by name."""
+    return {
+        table.name: table
+        for section in outline(summary)
+        for table in (*section.tables, *section.further)
+    }

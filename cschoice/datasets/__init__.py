@@ -36,34 +36,63 @@ class DatasetInfo:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
     raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
     pinned: Mapping[str, Any] = field(default_factory=dict)  # those that jobs must state
+    # Test tasks per training task of what folds share, 0 if they are drawn anew for every fold;
+    # None: cross-validation, where it follows from the number of folds.
+    test_to_train: float | None = None
 
 
 def _synthetic(label: str, kind: Kind, n_features: int, n_objects: int, source: str) -> DatasetInfo:
     target = f"cschoice.datasets.{source}"
     parameters = {"n_features": n_features, "n_objects": n_objects}
-    return DatasetInfo(label, kind, 10_000, 100_000, n_features, n_objects, target, parameters)
+    return DatasetInfo(
+        label, kind, 10_000, 100_000, n_features, n_objects, target, parameters, test_to_train=0.0
+    )
 
 
 def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Count) -> DatasetInfo:
     suffix = "-list" if kind is Kind.SINGLETON else ""
     source = f"cschoice.datasets.letor:Letor{'List' if suffix else 'Subset'}"
     label, raw = f"LETOR-MQ{year}{suffix}", f"letor-mq{year}{suffix}"
-    return DatasetInfo(label, kind, n_train, n_test, 46, n_objects, source, {"year": year}, raw)
+    return DatasetInfo(
+        label, kind, n_train, n_test, 46, n_objects, source, {"year": year}, raw, test_to_train=0.25
+    )
 
 
 def _mnist(rule: str, kind: Kind) -> DatasetInfo:
-    source = f"cschoice.datasets.mnist:{rule}{kind.capitalize()}"
-    return DatasetInfo(f"MNIST-{rule}", kind, 10_000, 100_000, 128, 10, source, raw="mnist")
+    """Return a row; tasks are fresh, but every fold deals the same images, half of them to test."""
+    label, source = f"MNIST-{rule}", f"cschoice.datasets.mnist:{rule}{kind.capitalize()}"
+    return DatasetInfo(
+        label, kind, 10_000, 100_000, 128, 10, source, raw="mnist", test_to_train=1.0
+    )
 
 
 def _tag_genome(which: str) -> DatasetInfo:
     label, source = f"Tag Genome {which} Movie", f"cschoice.datasets.taggenome:{which}Movie"
-    return DatasetInfo(label, Kind.SINGLETON, 10_000, 100_000, 1_128, 10, source, raw="tag-genome")
+    return DatasetInfo(
+        label,
+        Kind.SINGLETON,
+        10_000,
+        100_000,
+        1_128,
+        10,
+        source,
+        raw="tag-genome",
+        test_to_train=0.0,
+    )
 
 
 def _expedia(kind: Kind, n_train: int, n_test: int) -> DatasetInfo:
     source = f"cschoice.datasets.expedia:Expedia{kind.capitalize()}"
-    return DatasetInfo("Expedia", kind, n_train, n_test, 17, (5, 38), source, raw="expedia")
+    return DatasetInfo(
+        "Expedia", kind, n_train, n_test, 17, (5, 38), source, raw="expedia", test_to_train=4.0
+    )
+
+
+def _sushi() -> DatasetInfo:
+    source = "cschoice.datasets.sushi:Sushi"
+    return DatasetInfo(
+        "Sushi", Kind.SINGLETON, 7_000, 3_000, 7, 10, source, raw="sushi", test_to_train=0.25
+    )
 
 
 def _imported() -> dict[str, DatasetInfo]:
@@ -102,9 +131,7 @@ DATASETS: Registry[DatasetInfo] = Registry(
             2008, _SINGLETON, (627, 628), (156, 157), n_objects=(204, 1_831)
         ),
         "expedia-singleton": _expedia(_SINGLETON, 78_041, 312_229),
-        "sushi": DatasetInfo(
-            "Sushi", _SINGLETON, 7_000, 3_000, 7, 10, "cschoice.datasets.sushi:Sushi", raw="sushi"
-        ),
+        "sushi": _sushi(),
         "unique-onehot": _synthetic("Unique (one-hot)", _SINGLETON, 10, 10, "unique:UniqueOneHot"),
         "pareto2d": _synthetic("Pareto-front-2D", _SUBSET, 2, 30, "pareto:Pareto"),
         "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),

@@ -121,7 +121,10 @@ class TorchLearner(Learner):
 
     @abstractmethod
     def _build(self, n_features: int) -> nn.Module:
-        """Return the network, (tasks, objects, features) and mask -> (tasks, objects)."""
+        """Return the network, (tasks, objects, features) and mask -> (tasks, objects).
+
+        Its ``floats_per_task`` says how much memory a task takes, see ``Scaled``.
+        """
 
     def trainer(
         self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from cschoice.datasets import DATASETS
 from cschoice.metrics import METRICS
 from cschoice.report.labels import learner_label
 from cschoice.report.statistics import LEVEL, Difference, corrected_t_test, holm
@@ -14,34 +15,6 @@ from cschoice.tasks import Kind
 
 NO_DIFFERENCE = "no difference detectable"
 MORE_THAN_NOISE = "more than noise"
-
-# Tasks of these are drawn anew for every fold: folds are independent, there is nothing to correct.
-_DRAWN = frozenset(
-    {
-        "medoid",
-        "hypervolume",
-        "unique-onehot",
-        "pareto2d",
-        "pareto5d",
-        "tag-genome-similar",
-        "tag-genome-dissimilar",
-    }
-)
-# How these are split; imported datasets are cross-validated, which their folds tell. Tasks of MNIST
-# are fresh, but every fold deals the same images anew, half of them for testing.
-_TEST_TO_TRAIN = {
-    "expedia-singleton": 4.0,
-    "expedia-subset": 4.0,
-    "letor-mq2007": 0.25,
-    "letor-mq2007-list": 0.25,
-    "letor-mq2008": 0.25,
-    "letor-mq2008-list": 0.25,
-    "mnist-mode-singleton": 1.0,
-    "mnist-mode-subset": 1.0,
-    "mnist-unique-singleton": 1.0,
-    "mnist-unique-subset": 1.0,
-    "sushi": 0.25,
-}
 
 
 @dataclass(frozen=True)
@@ -156,9 +129,8 @@ def ratio_tested(dataset: str, n_folds: int) -> float:
     >>> ratio_tested("medoid", 5), ratio_tested("letor-mq2008", 5)
     (0.0, 0.25)
     """
-    if dataset in _DRAWN:
-        return 0.0
-    return _TEST_TO_TRAIN.get(dataset, 1 / max(1, n_folds - 1))
+    known = DATASETS[dataset].test_to_train if dataset in DATASETS else None
+    return 1 / max(1, n_folds - 1) if known is None else known
 
 
 def _mean(row: Row) -> float | None:

@@ -117,7 +117,8 @@ def test_a_parameter_no_learner_has_is_refused_before_anything_runs(run):
         "experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl]}}\n"
         "learners: {mnl: {parameters: {l3: 1}}}\nprofiles: {laptop: {}}\n"
     )
-    assert "unknown parameter of mnl 'l3': Known: l2" in run("run", code=2).stderr
+    said = run("run", code=2).stderr
+    assert "learners.mnl.parameters: unknown parameter 'l3': Known: l2" in said
     assert not Path("results").exists()
 
 

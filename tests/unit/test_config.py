@@ -221,17 +221,36 @@ def test_a_profile_may_say_something_else_to_one_learner():
     content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
     content["learners"]["own"] = {"learner": "sda"}
     content["profiles"]["laptop"]["learners"] = {"epochs": 20, "sda": {"epochs": 40}}
+    content["profiles"]["laptop"]["space"] = {"l2": [0.1, 1.0], "sda": {"l2": [0.2, 0.3]}}
     study = check(content, Path("experiments.yaml"))
     jobs = plan(study, Selection("study", "laptop", ["fate", "sda", "own"], ["medoid"], 1), NOTHING)
     epochs = {job.learner: job.learner_parameters["epochs"] for job in jobs}
     assert epochs == {"fate": 20, "sda": 40, "own": 40}
+    spaces = {job.learner: job.space["l2"] for job in jobs}
+    assert spaces == {"fate": [0.1, 1.0], "sda": [0.2, 0.3], "own": [0.2, 0.3]}
 
 
-def test_what_a_profile_says_to_one_learner_is_parameters():
+@pytest.mark.parametrize(("table", "value"), [("learners", 40), ("space", [1, 2])])
+def test_what_a_profile_says_to_one_learner_is_parameters(table, value):
     content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
-    content["profiles"]["laptop"]["learners"] = {"sda": 40}
-    with pytest.raises(ConfigError, match=r"profiles\.laptop\.learners\.sda: expected parameters"):
+    content["profiles"]["laptop"][table] = {"sda": value}
+    expected = rf"profiles\.laptop\.{table}\.sda: expected parameters"
+    with pytest.raises(ConfigError, match=expected):
         check(content, Path("experiments.yaml"))
+
+
+def test_limits_for_one_learner_are_checked_too():
+    content = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+    content["profiles"]["laptop"]["space"] = {
+        "sda": {"l2": [3, 1]}, "l2": 3, "fatee": {"l2": [1, 3]}
+    }  # fmt: skip
+    with pytest.raises(ConfigError) as caught:
+        check(content, Path("experiments.yaml"))
+    start = "experiments.yaml: profiles.laptop.space"
+    first, second, third = caught.value.problems
+    assert first.startswith(f"{start}.sda.l2: limits are [low, high], got [3, 1]")
+    assert second.startswith(f"{start}.l2: limits are [low, high], got 3")
+    assert third.startswith(f"{start}: unknown learner 'fatee': did you mean 'fate'")
 
 
 @pytest.mark.parametrize(

@@ -2,55 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from scipy.special import expit, log_softmax, ndtri
+from made_choices import MODELS, differences, fitted, ragged
+from scipy.special import expit, log_softmax
 from sklearn.base import clone
 
-from cschoice.errors import InvalidParameter, InvalidTasks, TrainingDiverged
+from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.learners import make_learner
-from cschoice.learners.draws import make_draws
-from cschoice.learners.likelihood import complex_hessian, minimize, newton
+from cschoice.learners.likelihood import complex_hessian
 from cschoice.learners.mnl import loss_gradient, loss_terms
 from cschoice.tasks import ChoiceTasks, Kind
-
-MODELS = {
-    "mnl": ("mnl", {}),
-    "nl": ("nl", {"n_nests": 3}),
-    "nl-given": ("nl", {"nest_feature": 3}),
-    "gnl": ("gnl", {"n_nests": 3}),
-    "gnl-one": ("gnl", {"n_nests": 1}),
-    "mixed-sobol": ("mixed-logit", {"n_draws": 64}),
-    "mixed-halton": ("mixed-logit", {"n_draws": 20, "integration": "halton"}),
-    "mixed-some": ("mixed-logit", {"n_draws": 16, "random_features": (2, 0)}),
-    "mixed-exact": ("mixed-logit", {"integration": "quadrature", "random_features": (1,)}),
-    "mixed-discrete": ("mixed-logit", {"mixing": "discrete", "n_components": 3}),
-}
-
-
-def ragged(n_tasks=150, seed=0, kind=Kind.SINGLETON, sizes=(1, 2, 3, 7), shared=False):
-    """Choices by a linear utility with noise; the last feature is a small whole number."""
-    rng = np.random.default_rng(seed)
-    offsets = np.append(0, np.cumsum(rng.choice(sizes, n_tasks)))
-    n_entries = offsets[-1]
-    n_items = 40 if shared else n_entries
-    table = rng.normal([0, 5, -1, 0], [1, 2, 0.5, 1], size=(n_items, 4)).astype(np.float32)
-    table[:, 3] = rng.integers(0, 3, n_items)
-    items = rng.integers(0, n_items, n_entries) if shared else rng.permutation(n_entries)
-    values = table[items] @ [1.0, -0.5, 1.5, 0.2] + rng.gumbel(size=n_entries)
-    chosen = np.zeros(n_entries, dtype=bool)
-    for start, stop in pairwise(offsets):
-        chosen[start + np.argmax(values[start:stop])] = True
-    if kind is Kind.SUBSET:
-        chosen |= values > -2
-    return ChoiceTasks(table, items, offsets, chosen, kind)
-
-
-def fitted(model, tasks, **parameters):
-    name, given = MODELS[model]
-    return make_learner(name, **{**given, **parameters}).fit(tasks, seed=1)
 
 
 def shuffled(tasks, seed=0):
@@ -63,12 +25,6 @@ def shuffled(tasks, seed=0):
         ),
         order,
     )
-
-
-def differences(function, at, step=1e-6):
-    """Return the gradient of a function by central differences."""
-    steps = step * np.eye(len(at))
-    return np.array([(function(at + s) - function(at - s)) / (2 * step) for s in steps])
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -296,73 +252,3 @@ def test_tasks_of_one_object_teach_nothing(model):
 def test_bad_parameters_are_refused(name, parameters, message):
     with pytest.raises(InvalidParameter, match=message):
         make_learner(name, **parameters).fit(ragged(10))
-
-
-def test_not_finite_results_are_an_error():
-    learner = make_learner("mnl").fit(ragged(10))
-    with pytest.raises(TrainingDiverged, match="not finite"):
-        learner._take(np.array([np.nan, 0, 0, 0]), 0.0)
-
-
-def test_newton_halves_steps_and_ignores_flat_directions():
-    def objective(x):
-        root = np.sqrt(1 + x[0] ** 2)
-        return root, np.array([x[0] / root, 0.0]), np.diag([root**-3, 0.0])
-
-    np.testing.assert_allclose(newton(objective, np.array([5.0, 3.0])), [0, 3], atol=1e-5)
-
-
-def test_minimize_respects_bounds():
-    def objective(x):
-        return float(((x - 2) ** 2).sum()), 2 * (x - 2)
-
-    bounds = (np.array([-np.inf, 0.0]), np.array([np.inf, 1.0]))
-    for information in (np.ones(2), np.diag([2.0, 2.0])):
-        found = minimize(objective, np.array([0.0, 0.5]), information, bounds=bounds)
-        np.testing.assert_allclose(found, [2, 1], atol=1e-4)
-        assert found[1] <= 1
-
-
-def test_halton_draws_are_radical_inverses():
-    draws = make_draws("halton", n_tasks=2, n_random=2, n_draws=3, seed=0)
-    assert draws.points.shape == (2, 3, 3)
-    # 100 is 1100100 in base 2 and 10201 in base 3; the digits mirror behind the point.
-    binary = (0b0010011) / 2**7
-    ternary = 1 / 3 + 0 / 9 + 2 / 27 + 0 / 81 + 1 / 243
-    np.testing.assert_allclose(draws.points[0, :, 0], [ndtri(binary), ndtri(ternary), 1])
-
-
-def test_tasks_share_draws_when_they_are_many(monkeypatch):
-    tasks = ragged(200)
-    expected = fitted("mixed-sobol", tasks)
-    monkeypatch.setattr("cschoice.learners.draws._POOL_VALUES", 3 * 4 * 64)
-    draws = make_draws("sobol", n_tasks=200, n_random=4, n_draws=64, seed=0)
-    assert len(draws.points) == 3
-    np.testing.assert_array_equal(draws.sets(4, slice(0, 9)), draws.points[1:2])
-    learner = fitted("mixed-sobol", tasks)
-    assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=2)
-
-
-def test_many_random_coefficients_share_one_set_of_draws(monkeypatch):
-    tasks = ragged(300)
-    expected = fitted("mixed-sobol", tasks, n_draws=256)
-    monkeypatch.setattr("cschoice.learners.mixed._MATRIX_PARAMETERS", 7)
-    learner = fitted("mixed-sobol", tasks, n_draws=256)
-    assert learner.log_likelihood_ == pytest.approx(expected.log_likelihood_, abs=1)
-    data, at = learner._data(tasks), learner._parameters()
-    by_differences = differences(lambda p: learner._loss(data, p)[0], at)
-    np.testing.assert_allclose(learner._loss(data, at)[1], by_differences, rtol=1e-5, atol=1e-5)
-    log_likelihood = np.log(learner.probabilities(tasks)[tasks.chosen]).sum()
-    assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=1e-3)
-
-
-def test_runs_of_blocks_add_up(monkeypatch):
-    tasks = ragged(300, shared=True)
-    expected = fitted("mixed-discrete", tasks)
-    data, at = expected._data(tasks), expected._parameters()
-    whole = expected._loss(data, at)
-    monkeypatch.setattr("cschoice.learners.layout._VALUES_AT_ONCE", 100)
-    monkeypatch.setattr("cschoice.learners.layout._BLOCK_ENTRIES", 10)
-    parts = expected._loss(expected._data(tasks), at)
-    assert parts[0] == pytest.approx(whole[0])
-    np.testing.assert_allclose(parts[1], whole[1], atol=1e-8)

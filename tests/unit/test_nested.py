@@ -4,7 +4,8 @@ import pytest
 from made_jobs import make_job
 
 from cschoice.decision import choose
-from cschoice.learners import make_learner
+from cschoice.learners import make_learner, saving
+from cschoice.learners.mean import Mean
 from cschoice.metrics import metric
 from cschoice.protocols import nested
 from cschoice.protocols.context import Context
@@ -44,9 +45,14 @@ def test_one_split_tunes_the_threshold(tmp_path, fits, refit):
     assert fits == [("threshold-0", 90), ("final", 100)][: 1 + refit]
 
 
-def test_of_few_tasks_several_splits_do_and_the_model_learns_from_all(tmp_path, fits):
-    done(tmp_path, 100, budget=Budget(0, frugal=FRUGAL), threshold_refit=False)
-    assert fits == [(f"threshold-{k}", 90) for k in range(5)] + [("final", 100)]
+@pytest.mark.parametrize("refit", [False, True])
+def test_of_few_tasks_the_models_of_several_splits_predict_together(tmp_path, fits, refit):
+    done(tmp_path, 100, budget=Budget(0, frugal=FRUGAL), threshold_refit=refit)
+    assert fits == [(f"threshold-{k}", 90) for k in range(10)]
+    (folder,) = tmp_path.glob("results/runs/**/model")
+    model = saving.load(folder)
+    assert isinstance(model, Mean)
+    assert len(model.members_) == 10
 
 
 def test_of_many_tasks_one_split_is_enough(tmp_path, fits, monkeypatch):
@@ -77,7 +83,7 @@ def test_the_threshold_is_the_best_for_everything_held_out(tmp_path, monkeypatch
     monkeypatch.setattr(nested, "tune_threshold", noted)
     record = done(tmp_path, 100, budget=Budget(0, frugal=FRUGAL))
     ((tasks, utilities, threshold),) = held_out
-    assert len(tasks) == 5 * 10
+    assert len(tasks) == 10 * 10
     assert record.threshold == threshold
     f1 = metric("f1")
     best = f1(tasks, choose(tasks, utilities, threshold))

@@ -141,6 +141,7 @@ def test_hopeless_and_failed_trials_are_never_best():
     ("losses", "chosen"),
     [
         ([0.50, 0.55, 0.60], 1),  # better on every split by much the same
+        ([0.595, 0.654, 0.685], 0),  # too, but by so little that it would not carry over
         ([0.40, 0.80, 0.66], 0),  # better on the whole, by chance
         ([0.70, 0.72, 0.74], 0),
     ],

@@ -3,16 +3,19 @@
 On tasks with one choice, FETA and FATE with linear parts choose as a linear utility does: the
 rest is the same for all objects of a task. So does MNL, and the pairwise SVM. This scans the
 directions of a linear utility, evenly in two features and at random in more, and prints the least
-and the largest accuracy on test tasks beside what the likelihood prefers. For the tasks of unique
+and the largest accuracy on test tasks beside what the likelihood prefers. Which image of the mode
+is chosen depends on a random vector: the likelihood is asked again with others. For tasks of unique
 digits it also prints what any fixed order of the digits reaches, without a look at an image, and
-for their subsets what AllPositive scores, by the least number of unique digits.
+for their subsets what AllPositive scores, by the least number of unique digits. On hypervolume it
+gives RankNet, a network that scores single objects, more epochs and more tasks.
 
-    python benchmarks/linear.py [--directions 720]
+    python benchmarks/contextfree.py [--directions 720]
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 import numpy as np
 
@@ -44,6 +47,31 @@ def scan(dataset: str, n_directions: int) -> str:
     )
 
 
+def vectors(n_vectors: int) -> str:
+    """Return a line about the linear utility that is most likely, by the random vector."""
+    source = make_dataset("mnist-mode-singleton", n_train=10_000, n_test=20_000)
+    accuracy = metric("accuracy")
+    values = []
+    for seed in range(n_vectors):
+        train, test = source.fold(0, seed)
+        values.append(accuracy(test, make_learner("mnl").fit(train).utilities(test)))
+    return (
+        f"mnist-mode-singleton: mnl with {n_vectors} random vectors {min(values):.3f} to "
+        f"{max(values):.3f}, {np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}"
+    )
+
+
+def networks(n_tasks: int, epochs: int) -> str:
+    """Return a line about a network that scores single objects, by how much it learns from."""
+    accuracy = metric("accuracy")
+    values = []
+    for seed in range(3):
+        train, test = make_dataset("hypervolume", n_train=n_tasks, n_test=20_000).fold(seed, 0)
+        ranknet = make_learner("ranknet", epochs=epochs).fit(train, seed=seed)
+        values.append(accuracy(test, ranknet.utilities(test)))
+    return f"hypervolume: ranknet, {n_tasks:,} tasks, {epochs} epochs: {np.mean(values):.3f}"
+
+
 def unique_digits() -> list[str]:
     """Return lines about ten digits of which some occur once, drawn without images."""
     digits = np.random.default_rng(0).integers(10, size=(400_000, 10))
@@ -64,11 +92,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--directions", type=int, default=720)
     options = parser.parse_args()
-    for dataset in DATASETS:
+    looks = [partial(scan, dataset, options.directions) for dataset in DATASETS]
+    looks += [partial(vectors, 10)]
+    looks += [partial(networks, *size) for size in ((10_000, 20), (10_000, 60), (40_000, 20))]
+    for look in looks:
         try:
-            print(scan(dataset, options.directions), flush=True)
+            print(look(), flush=True)
         except DataUnavailable as error:
-            print(f"{dataset}: {error}")
+            print(error)
     print("\n".join(unique_digits()))
 
 
