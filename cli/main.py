@@ -97,6 +97,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(status.status)
 app.command()(status.collect)
+app.command()(status.restore)
 app.command()(report.report)
 app.command()(generate.generate)
 app.command("import")(importing.import_table)

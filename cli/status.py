@@ -1,4 +1,4 @@
-"""``cschoice status`` and ``cschoice collect``: what the files say."""
+"""``cschoice status``, ``collect`` and ``restore``: what the files say."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cschoice.config import load
 from cschoice.errors import FileNotUsable
 from cschoice.executors.slurm_standing import standing
 from cschoice.pipeline import Selection, current_jobs, plan
+from cschoice.restoring import read_tables
+from cschoice.restoring import restore as restore_jobs
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect as collect_tables
 
@@ -96,3 +98,26 @@ def collect(
         typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
     if n_stale:
         talk.print(f"{n_stale} jobs are of another configuration and were left out")
+
+
+def restore(
+    results: Results = DEFAULT_RESULTS,
+    config: Config = None,
+) -> None:
+    """Write run folders from results/tables, so that a study goes on from its tables alone.
+
+    For results of which the folders were not kept, as in a checkout: what the study asks for
+    exactly as it was run counts as done again. Models do not come back.
+    """
+    study = load(config)
+    store = ResultStore(results)
+    tables = read_tables(store)
+    store.open()
+    n_restored = 0
+    # In the order of the study: an experiment may build on what one before it found.
+    for experiment in study.experiments:
+        for profile in sorted({at[0] for at in tables if at[1] == experiment}):
+            if profile in study.profiles:
+                jobs = plan(study, Selection(experiment, profile), store)
+                n_restored += restore_jobs(store, jobs, tables)
+    typer.echo(f"{n_restored} of {len(tables)} jobs in {results / 'tables'} restored")

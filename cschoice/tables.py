@@ -18,9 +18,10 @@ from cschoice.store import ResultStore
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 TABLES_VERSION = 1
-_JOB = [
+JOB = [
     ("profile", "string"),
     ("experiment", "string"),
     ("dataset", "string"),
@@ -29,7 +30,7 @@ _JOB = [
 ]
 SCHEMAS = {
     "folds": [
-        *_JOB,
+        *JOB,
         ("kind", "string"),
         ("state", "string"),
         ("reason", "string"),
@@ -41,9 +42,9 @@ SCHEMAS = {
         ("key", "string"),
         ("environment", "string"),  # JSON
     ],
-    "metrics": [*_JOB, ("metric", "string"), ("value", "double")],
+    "metrics": [*JOB, ("metric", "string"), ("value", "double")],
     "trials": [
-        *_JOB,
+        *JOB,
         ("number", "int64"),
         ("rung", "string"),
         ("state", "string"),
@@ -54,7 +55,7 @@ SCHEMAS = {
         ("error", "string"),
     ],
     "curves": [
-        *_JOB,
+        *JOB,
         ("axis", "string"),
         ("metric", "string"),
         ("x", "double"),
@@ -75,7 +76,7 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
         record = store.record(job)
         if record is None:
             continue
-        names = {name: getattr(job, name) for name, _ in _JOB}
+        names = {name: getattr(job, name) for name, _ in JOB}
         rows["folds"].append(names | _fold_row(job, record))
         rows["metrics"] += [
             names | {"metric": name, "value": value} for name, value in record.metrics.items()
@@ -94,6 +95,12 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
 
 def read(results: Path, name: str) -> pd.DataFrame:
     """Read one of the tables."""
+    frame: pd.DataFrame = read_arrow(results, name).to_pandas()
+    return frame
+
+
+def read_arrow(results: Path, name: str) -> pa.Table:
+    """Read one of the tables as it is in its file: what is missing is None, not NaN."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -109,8 +116,7 @@ def read(results: Path, name: str) -> pd.DataFrame:
     version = (table.schema.metadata or {}).get(b"cschoice", b"0")
     if int(version) != TABLES_VERSION:
         raise InvalidFile(f"{path} is of version {int(version)}, not {TABLES_VERSION}")
-    frame: pd.DataFrame = table.to_pandas()
-    return frame
+    return table
 
 
 def _fold_row(job: Job, record: Record) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """``run``, ``status``, ``collect`` and ``report`` as a user types them; cheap learners."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -151,3 +152,29 @@ def test_a_wrong_device_leaves_nothing_behind_in_the_journal(run, monkeypatch):
     run(f"{line} --device cuda", code=1)
     assert not Path("results/runs/smoke/study/medoid/feta-linear/fold-0/trials.jsonl").exists()
     run(f"{line} --device cpu")
+
+
+def test_a_study_goes_on_from_its_tables_alone(run):
+    run(f"run {CHEAP}")
+    before = {path.name: path.read_bytes() for path in Path("results/tables").iterdir()}
+    shutil.rmtree("results/runs/smoke/study/medoid/mnl")
+    shutil.rmtree("results/runs/smoke/study/medoid/random/fold-1")
+    assert run("restore").stdout == "3 of 4 jobs in results/tables restored\n"
+    assert "✓" not in run(f"run {CHEAP}").stderr
+    run("collect")
+    assert {path.name: path.read_bytes() for path in Path("results/tables").iterdir()} == before
+    shutil.rmtree("results/runs")
+    Path("experiments.yaml").write_text(
+        "experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl, random]}}\n"
+        "profiles: {smoke: {folds: 2, trials: 3}, laptop: {}}\n"
+    )
+    assert run("restore").stdout.startswith("0 of 4 jobs")  # they are of another configuration
+
+
+def test_curves_come_back_from_tables(run):
+    run("run --experiment generalization --profile smoke --learner random --executor inline")
+    before = Path("results/tables/curves.parquet").read_bytes()
+    shutil.rmtree("results/runs")
+    run("restore")
+    run("collect")
+    assert Path("results/tables/curves.parquet").read_bytes() == before
