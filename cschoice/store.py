@@ -1,7 +1,7 @@
 """Results as files: one folder per job, written so that a kill at any moment loses nothing.
 
 runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
-  job.json      written first: the resolved job
+  job.json      written first: the resolved job and its key
   trials.jsonl  append-only, flushed to disk; a torn last line is dropped
   checkpoint.safetensors  where a long training stands, while it is not finished
   record.json   written last, by rename: its presence means finished
@@ -85,14 +85,15 @@ class ResultStore:
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
+        is_same = self._key(folder) == job.key
         # Whoever waits for this job must not take an earlier failure for how it ended.
         (folder / "record.json").unlink(missing_ok=True)
-        if before is None or before.key != job.key or self.to_redo(job):
+        if not is_same or self.to_redo(job):
             for name in ("trials.jsonl", "predictions.parquet", CHECKPOINT):
                 (folder / name).unlink(missing_ok=True)
             shutil.rmtree(folder / "model", ignore_errors=True)
-        if before != job:
-            _write(folder / "job.json", to_json(asdict(job)))
+        if before != job or not is_same:
+            _write(folder / "job.json", to_json({**asdict(job), "key": job.key}))
         (folder / _AGAIN).unlink(missing_ok=True)
         _drop_torn_line(folder / "trials.jsonl")
 
@@ -124,8 +125,7 @@ class ResultStore:
         """
         folder = self.folder(job)
         path = folder / "trials.jsonl"
-        before = self._read_job(folder)
-        if before is None or before.key != job.key:
+        if self._key(folder) != job.key:
             return []
         *lines, _torn = (_read(path) or "").split("\n")
         trials: dict[int, Trial] = {}
@@ -183,6 +183,14 @@ class ResultStore:
         except InvalidFile:
             return None
         return job
+
+    def _key(self, folder: Path) -> str | None:
+        """Return the key of the job whose files these are, as the version that began it had it."""
+        try:
+            key = json.loads(_read(folder / "job.json") or "null")["key"]
+        except (ValueError, TypeError, KeyError):
+            return None
+        return str(key)
 
     def _any_record(self, folder: Path) -> Record | None:
         """Return the record; one that is cut short is as good as none, its job runs again."""

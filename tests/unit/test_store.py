@@ -248,6 +248,18 @@ def test_trials_of_an_unreadable_job_are_not_taken_for_another(store):
     assert store.trials(make_job(seed=1)) == []
 
 
+def test_trials_of_another_version_are_not_taken(store, monkeypatch):
+    job = make_job()
+    store.begin(job)
+    store.append(job, make_trial(0))
+    monkeypatch.setattr("cschoice.records.PROTOCOL_VERSION", -1)
+    job = make_job()  # the key of the other one is known by now
+    assert store.trials(job) == []
+    store.begin(job)
+    assert store.trials(job) == []
+    assert not (store.folder(job) / "trials.jsonl").exists()
+
+
 @pytest.mark.parametrize("text", ["{", "[1]", "{}"])
 def test_a_damaged_version_is_said(store, text):
     (store.root / "version.json").write_text(text)
