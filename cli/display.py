@@ -96,6 +96,8 @@ class Display:
 def _trial(job: Job, known: Mapping[str, Any]) -> str:
     """Return which trial a job is at; before the first one its data may take a while."""
     if "number" in known:
+        if known["number"] >= job.budget.n_trials:
+            return "confirming"
         return f"{known['number'] + 1}/{job.budget.n_trials} {known['rung']}"
     return "data" if known.get("event") == "data" else ""
 

@@ -104,8 +104,8 @@ def top_k(tasks: ChoiceTasks, utilities: Utilities, k: int) -> float:
 def expected_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
     """Return the accuracy if ties are broken by lot: no constant utility is better than guessing.
 
-    For choosing between models, where the paper's convention would prefer the one that has
-    learned nothing.
+    For choosing between models and for following one as it learns, where by the paper's
+    convention one that has learned nothing would look best.
     """
     largest = tasks.reduce(np.maximum, utilities)
     n_largest = tasks.reduce(np.add, utilities == tasks.spread(largest), dtype=np.int64)

@@ -17,7 +17,7 @@ from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
-PROTOCOL_VERSION = 7
+PROTOCOL_VERSION = 8
 
 
 class State(StrEnum):
@@ -32,7 +32,7 @@ class Rung(StrEnum):
     """How much is spent on a trial."""
 
     SCREEN = "screen"  # a share of the tasks and epochs, see Frugal; of few tasks all
-    FULL = "full"
+    FULL = "full"  # everything; on one inner split if it is to confirm a screen
 
 
 class TrialState(StrEnum):
@@ -45,11 +45,10 @@ class TrialState(StrEnum):
 
 @dataclass(frozen=True)
 class Frugal:
-    """Spend the budget where it pays: screen all trials cheaply, evaluate the best few in full."""
+    """Spend the budget where it pays: screen all trials cheaply, fit in full what looks better."""
 
     task_share: float  # of the training tasks
     epoch_share: float  # of the epochs, for learners that have them
-    n_promoted: int  # trials that are then evaluated in full; 0: see tuning.chosen_trial
     hopeless: float  # a first split this much worse than the best trial ends a trial
 
 

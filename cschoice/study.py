@@ -55,7 +55,6 @@ class FrugalSettings(_Strict):
 
     task_share: Share = 1.0
     epoch_share: Share = 1.0
-    n_promoted: Annotated[int, Field(ge=0)] = 0
     hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
 
 

@@ -32,11 +32,13 @@ def next_trial(
     *,
     seed: int,
     costly: bool,
+    confirm: bool = True,
 ) -> tuple[Params, Rung] | None:
     """Return what to try next and how much to spend on it; None when the budget is spent.
 
-    A frugal budget tries the defaults first, screens all trials cheaply, and evaluates the best
-    few in full; see ``chosen_trial`` for what is taken if none are. Cheap learners take evenly
+    A frugal budget screens all trials cheaply, the defaults first. If a screen is clearly better
+    than theirs, both are fitted in full, unless screens are full fits already (``confirm``): what
+    a short training likes, large steps above all, a long one may not. Cheap learners take evenly
     spread points all along: a Gaussian process would cost more than the fits it saves.
     """
     if not space:
@@ -49,13 +51,12 @@ def next_trial(
         history = [(dict(trial.params), _comparable_loss(trial, tried)) for trial in tried]
         n_spread = min(_N_SPREAD, budget.n_trials // 2)
         return propose(space, history, seed=seed, n_spread=n_spread if costly else None), rung
-    if budget.frugal is None:
+    leader = _leader(tried) if budget.frugal is not None and confirm else None
+    if leader is None:
         return None
-    done = [dict(trial.params) for trial in trials if trial.rung is Rung.FULL]
-    for trial in _ranked(tried)[: budget.frugal.n_promoted]:
-        if dict(trial.params) not in done:
-            return dict(trial.params), Rung.FULL
-    return None
+    n_fitted = len(trials) - len(tried)
+    contestants = (tried[0], leader)
+    return (dict(contestants[n_fitted].params), Rung.FULL) if n_fitted < 2 else None
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:
@@ -67,15 +68,26 @@ def best_trial(trials: Sequence[Trial]) -> Trial | None:
 def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
     """Return the trial whose parameters are taken: the best, or the defaults if in doubt.
 
+    Trials that were fitted in full are taken by their word, screens must be clearly better than
+    the defaults. None if nothing could be fitted.
+    """
+    full = [trial for trial in trials if trial.rung is Rung.FULL]
+    if full or not trials or trials[0].state is not TrialState.COMPLETE:
+        return next(iter(_ranked(full or trials)), None)
+    return _leader(trials) or trials[0]
+
+
+def _leader(screens: Sequence[Trial]) -> Trial | None:
+    """Return the best of the screens that are clearly better than that of the defaults.
+
     A screen is a small and noisy copy of the fit that follows. It must beat the defaults, which
     are the first trial, by more than twice the standard error over the same inner splits, and by
     more than a hundredth: smaller gains seldom carry over to the whole fit.
     """
-    best = best_trial(trials)
-    if best is None or best.rung is Rung.FULL or trials[0].state is not TrialState.COMPLETE:
-        return best
-    clear = (trial for trial in _ranked(trials) if _clearly_better(trial, trials[0]))
-    return next(clear, trials[0])
+    if screens[0].state is not TrialState.COMPLETE:
+        return None
+    clear = (trial for trial in _ranked(screens) if _clearly_better(trial, screens[0]))
+    return next(clear, None)
 
 
 def _comparable_loss(trial: Trial, trials: Sequence[Trial]) -> float | None:

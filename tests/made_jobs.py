@@ -12,7 +12,7 @@ def make_job(**changes):
         "learner": "mnl",
         "fold": 0,
         "seed": 0,
-        "budget": Budget(3, frugal=Frugal(0.2, 0.5, 1, 0.1)),
+        "budget": Budget(3, frugal=Frugal(0.2, 0.5, 0.1)),
         "learner_parameters": {"l2": 0.1},
     }
     return Job(**{**valid, **changes})

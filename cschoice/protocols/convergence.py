@@ -14,7 +14,7 @@ from pydantic import Field
 
 from cschoice.datasets import make_dataset
 from cschoice.decision import choose, tune_threshold
-from cschoice.metrics import metric
+from cschoice.metrics import expected_accuracy, metric
 from cschoice.prediction import Preparation
 from cschoice.protocols.base import Count, Earlier, Protocol
 from cschoice.protocols.context import Context, environment
@@ -93,6 +93,6 @@ def _score(learner: Any, held_out: ChoiceTasks, test: ChoiceTasks) -> tuple[floa
     """Return the accuracy, or the F1-measure and the threshold it takes."""
     utilities = learner.utilities(test)
     if test.kind is Kind.SINGLETON:
-        return metric("accuracy")(test, utilities), None
+        return expected_accuracy(test, utilities), None
     threshold = tune_threshold(held_out, learner.utilities(held_out))
     return metric("f1")(test, choose(test, utilities, threshold)), threshold

@@ -33,10 +33,10 @@ from cschoice.tuning import best_trial, chosen_trial, next_trial
 
 # Training tasks of a fold, sub-samples counted: LETOR-MQ2008 has up to 1,419, the demo 1,500. Where
 # there are so few, frugal tuning fits all of them, which costs little where a share would say
-# little. The threshold is then tuned on what several splits hold out instead of one, and the mean
-# of their models predicts: each of them overfits, but not in the same way.
+# little. The mean of the models of many splits then predicts: each of them overfits, but not in the
+# same way. They hold out so much that every task is new to several, whose mean tunes the threshold.
 _FEW = 1_450
-_N_THRESHOLD_SPLITS = 10
+_N_MEMBERS, _MEMBERS_HOLD_OUT = 20, 0.25
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -47,19 +47,24 @@ class Nested(Protocol):
     tunes: ClassVar[bool] = True
 
     def work(self, job: Job, learner: Learner, n_train: int) -> float:
-        """Count the fits of a job, each as a share of a full one."""
+        """Count the fits of a job, each as a share of a full one.
+
+        Those that confirm a screen are not counted: most jobs have none.
+        """
         budget, frugal = job.budget, job.budget.frugal
         few = _has_few_tasks(job, n_train)
         n_trials = budget.n_trials if search_space(job) else 0
         n_full: float = n_trials
         if frugal is not None:
             n_full *= 1 if few else frugal.task_share * frugal.epoch_share
-            n_full += min(frugal.n_promoted, n_trials)
-        final = 1
+        learned = 1 - budget.held_out
+        final: float = 1
         if DATASETS[job.dataset].kind is Kind.SUBSET:
-            final = _N_THRESHOLD_SPLITS if few else 1 + job.threshold_refit
+            final = learned + job.threshold_refit
+            if few:
+                final = _N_MEMBERS * (1 - _MEMBERS_HOLD_OUT)
         epochs: int = getattr(learner, "epochs", 1)
-        return (budget.n_splits * n_full + final) * n_train * epochs
+        return (budget.n_splits * n_full * learned + final) * n_train * epochs
 
     def run(self, context: Context) -> Record:
         """Do the job; earlier trials in the journal are taken as they are."""
@@ -125,7 +130,13 @@ def _tune(context: Context, fits: _Fits) -> list[Trial]:
     seed = seed_of(job, "tuning", learner=learner.name)
     defaults = learner.get_params(deep=False)
     while proposal := next_trial(
-        space, _inside(defaults, space), trials, job.budget, seed=seed, costly=learner.costly
+        space,
+        _inside(defaults, space),
+        trials,
+        job.budget,
+        seed=seed,
+        costly=learner.costly,
+        confirm=not fits.few,
     ):
         params, rung = proposal
         context.tell({"event": "trial", "number": len(trials), "rung": str(rung)})
@@ -173,8 +184,9 @@ class _Fits:
         losses: list[float] = []
         state, reason = TrialState.COMPLETE, None
         frugal = self.job.budget.frugal
+        confirms = rung is Rung.FULL and frugal is not None
         try:
-            for index, (inner, held_out) in enumerate(self.splits):
+            for index, (inner, held_out) in enumerate(self.splits[: 1 if confirms else None]):
                 learner = new_learner(self.job, params)
                 if rung is Rung.SCREEN and frugal is not None:
                     inner = self._screened(learner, inner, frugal)
@@ -194,30 +206,40 @@ class _Fits:
         """Fit the final model and, for subset choice, tune its threshold on held-out tasks.
 
         It is the model that the threshold was tuned for or, with ``threshold_refit``, one of all
-        tasks. Of few tasks it is the mean of the models of several splits, whatever the flag; its
-        threshold is that of single models, for no held-out task is new to all of them.
+        tasks. Of few tasks it is the mean of the models of many splits, whatever the flag.
         """
         everything = np.arange(len(self.train))
         if self.train.kind is Kind.SINGLETON:
             return _Final(self._fit(new_learner(self.job, params), everything, "final"), None)
-        n_splits = _N_THRESHOLD_SPLITS if self.few else 1
+        n_splits, share = (
+            (_N_MEMBERS, _MEMBERS_HOLD_OUT) if self.few else (1, self.job.budget.held_out)
+        )
         splits = stratified_shuffle_splits(
-            self.train, n_splits, self.job.budget.held_out, seed_of(self.job, "threshold")
+            self.train, n_splits, share, seed_of(self.job, "threshold")
         )
         learners = [
             self._fit(new_learner(self.job, params), inner, f"threshold-{index}")
             for index, (inner, _) in enumerate(splits)
         ]
-        held_out = [self.train[numbers] for _, numbers in splits]
-        utilities = [
-            learner.utilities(tasks) for learner, tasks in zip(learners, held_out, strict=True)
-        ]
-        threshold = tune_threshold(ChoiceTasks.concatenate(held_out), np.concatenate(utilities))
+        threshold = tune_threshold(*self._of_unseen(learners, splits))
         if self.few:
             return _Final(Mean.of(learners), threshold)
         if self.job.threshold_refit:
             learners = [self._fit(new_learner(self.job, params), everything, "final")]
         return _Final(learners[0], threshold)
+
+    def _of_unseen(
+        self, learners: Sequence[Learner], splits: Sequence[Split]
+    ) -> tuple[ChoiceTasks, NDArray[np.float64]]:
+        """Return held-out tasks, each with the mean utilities of the learners it is new to."""
+        total, n_learners = np.zeros((2, self.train.n_entries))
+        for learner, (_, held_out) in zip(learners, splits, strict=True):
+            entries = self.train.entries(held_out)
+            total[entries] += learner.utilities(self.train[held_out])
+            n_learners[entries] += 1
+        numbers = np.flatnonzero(n_learners[self.train.offsets[:-1]])
+        entries = self.train.entries(numbers)
+        return self.train[numbers], total[entries] / n_learners[entries]
 
     def _fit(
         self, learner: Learner, numbers: NDArray[np.int64], purpose: str, split: int | None = None

@@ -14,7 +14,7 @@ from typing import Any
 
 from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
-from cschoice.metrics import metric
+from cschoice.metrics import expected_accuracy
 from cschoice.prediction import Preparation
 from cschoice.protocols import checkpoints
 from cschoice.protocols.base import Count, Earlier, Protocol, Share
@@ -74,7 +74,7 @@ class Stream(Protocol):
             tasks = draw("stream", n_tasks, trainer.n_epochs)
             row = trainer.epoch(TaskTensors(tasks, learner.network_))
             test = draw("stream-test", self.n_test, trainer.n_epochs)
-            values.append(metric(METRIC)(test, learner.utilities(test)))
+            values.append(expected_accuracy(test, learner.utilities(test)))
             context.tell({"event": "epoch", **row, METRIC: values[-1]})
             if time.monotonic() - kept > _BETWEEN_CHECKPOINTS:
                 progress = Progress(values, time.process_time() - started)

@@ -322,3 +322,19 @@ def test_time_ends_learning(store):
 def test_only_networks_converge(store):
     with pytest.raises(ConfigError, match="mnl is no network"):
         plan(STUDY, Selection("time", "quick", ["mnl"]), store)
+
+
+# --- a network that has learned nothing -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("experiment", "dataset"), [("stream", "unique-onehot"), ("time", "medoid")]
+)
+def test_equal_utilities_are_worth_no_more_than_guessing(store, monkeypatch, experiment, dataset):
+    monkeypatch.setattr(
+        "cschoice.learners.base.Learner.utilities", lambda _, tasks: np.zeros(tasks.n_entries)
+    )
+    job, *_ = plan(STUDY, Selection(experiment, "quick", ["narrow"], [dataset]), store)
+    record = work(Context(job, store))
+    assert record.state is State.DONE, record.reason
+    assert record.metrics == {"accuracy": pytest.approx(0.1)}

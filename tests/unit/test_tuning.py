@@ -83,11 +83,11 @@ def trial(number, rung, losses, state=TrialState.COMPLETE, **params):
 
 
 DEFAULTS = {"rate": 1e-3, "units": 64, "layers": 3, "act": "relu", "other": 1}
-FRUGAL = Budget(3, frugal=Frugal(0.2, 0.5, n_promoted=2, hopeless=0.1))
+FRUGAL = Budget(3, frugal=Frugal(0.2, 0.5, hopeless=0.1))
 
 
-def step(trials, budget):
-    return next_trial(SPACE, DEFAULTS, trials, budget, seed=0, costly=True)
+def step(trials, budget, **options):
+    return next_trial(SPACE, DEFAULTS, trials, budget, seed=0, costly=True, **options)
 
 
 def test_a_plain_budget_is_spent_on_full_trials():
@@ -100,19 +100,42 @@ def test_a_plain_budget_is_spent_on_full_trials():
     assert trials[0].params != {name: DEFAULTS[name] for name in SPACE}
 
 
-def test_a_frugal_budget_screens_the_defaults_first_and_promotes_the_best():
+def screened(losses):
     trials = []
-    for number, loss in enumerate([0.3, 0.1, 0.2]):
+    for number, loss in enumerate(losses):
         params, rung = step(trials, FRUGAL)
         assert rung is Rung.SCREEN
-        trials.append(trial(number, rung, [loss], **params))
+        trials.append(trial(number, rung, [loss, loss + 0.1, loss + 0.2], **params))
     assert trials[0].params == {name: DEFAULTS[name] for name in SPACE}
-    for number, expected in ((3, trials[1]), (4, trials[2])):
+    return trials
+
+
+@pytest.mark.parametrize(
+    ("of_defaults", "of_leader", "chosen"),
+    [([0.3], [0.2], 4), ([0.2], [0.3], 3), ([0.2], [0.2], 3)],
+)
+def test_a_screen_that_is_clearly_better_is_confirmed_by_full_fits(of_defaults, of_leader, chosen):
+    trials = screened([0.3, 0.1, 0.2])
+    for losses, expected in ((of_defaults, trials[0]), (of_leader, trials[1])):
         params, rung = step(trials, FRUGAL)
         assert (params, rung) == (expected.params, Rung.FULL)
-        trials.append(trial(number, rung, [0.4 - number / 100], **params))
+        trials.append(trial(len(trials), rung, losses, **params))
     assert step(trials, FRUGAL) is None
-    assert best_trial(trials) is trials[4]
+    assert chosen_trial(trials) is trials[chosen]
+
+
+def test_what_fails_when_fitted_in_full_is_not_taken():
+    trials = screened([0.3, 0.1, 0.2])
+    full = [trial(3, Rung.FULL, [0.5]), trial(4, Rung.FULL, [], TrialState.FAILED)]
+    assert chosen_trial([*trials, *full]) is full[0]
+    assert chosen_trial([*trials, full[1]]) is None
+
+
+def test_there_is_nothing_to_confirm_where_nothing_is_better_or_screens_are_full_fits():
+    assert step(screened([0.3, 0.295, 0.4]), FRUGAL) is None
+    assert step(screened([0.3, 0.1, 0.2]), FRUGAL, confirm=False) is None
+    failed = [trial(0, Rung.SCREEN, [], TrialState.FAILED), *screened([0.3, 0.1, 0.2])[1:]]
+    assert step(failed, FRUGAL) is None
 
 
 def test_a_trial_given_up_after_an_easy_split_does_not_look_good(monkeypatch):
@@ -123,7 +146,7 @@ def test_a_trial_given_up_after_an_easy_split_does_not_look_good(monkeypatch):
         trial(1, Rung.SCREEN, [0.3], TrialState.HOPELESS),
         trial(2, Rung.SCREEN, [], TrialState.FAILED),
     ]
-    step(trials, Budget(4, frugal=Frugal(0.2, 0.5, n_promoted=0, hopeless=0.1)))
+    step(trials, Budget(4, frugal=Frugal(0.2, 0.5, hopeless=0.1)))
     assert [loss for _, loss in told] == [pytest.approx(0.4), pytest.approx(0.6), None]
 
 
