@@ -20,7 +20,9 @@ from cschoice.pipeline import Selection, current_jobs, plan, remarks
 from cschoice.pipeline import run as run_jobs
 from cschoice.records import Job
 from cschoice.resources import Resources
+from cschoice.restoring import restore
 from cschoice.store import Progress, ResultStore
+from cschoice.study import Study
 from cschoice.tables import collect
 
 from .cluster import (
@@ -125,6 +127,7 @@ def run(
         _show_plan(remaining, store, len(jobs) - len(remaining), n_slots)
         return
     where = _executor(resources, store, device, workers, keep_predictions)
+    _keep_tables(study, store, jobs)
     store.open()
     if force:
         _redo(remaining, store)
@@ -146,6 +149,14 @@ def run(
         f"Next: cschoice report{next_options}"
     )
     raise typer.Exit(1 if counts[Progress.FAILED] else 0)
+
+
+def _keep_tables(study: Study, store: ResultStore, jobs: list[Job]) -> None:
+    """Restore all other jobs where only tables were kept: the run writes these anew at its end."""
+    if store.has_only_tables():
+        counts = restore(study, store, but=jobs)
+        others = f", not {counts['other']} of another configuration" if counts["other"] else ""
+        say(f"kept {counts['restored']} other jobs of {store.root / 'tables'}{others}")
 
 
 def _say_remarks(jobs: list[Job]) -> None:

@@ -10,7 +10,6 @@ from cschoice.config import load
 from cschoice.errors import FileNotUsable
 from cschoice.executors.slurm_standing import standing
 from cschoice.pipeline import Selection, current_jobs, plan
-from cschoice.restoring import read_tables
 from cschoice.restoring import restore as restore_jobs
 from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect as collect_tables
@@ -93,6 +92,11 @@ def collect(
         raise FileNotUsable(f"{results} is no folder: 'cschoice run' makes one, --results names it")
     store = ResultStore(results)
     store.open()
+    if store.has_only_tables():
+        raise FileNotUsable(
+            f"{results / 'runs'} has no jobs, the tables would come out empty: 'cschoice restore' "
+            "makes the jobs of tables"
+        )
     jobs, n_stale = current_jobs(load(config), store)
     for name, n_rows in collect_tables(store, jobs).items():
         typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
@@ -107,17 +111,11 @@ def restore(
     """Write run folders from results/tables, so that a study goes on from its tables alone.
 
     For results of which the folders were not kept, as in a checkout: what the study asks for
-    exactly as it was run counts as done again. Models do not come back.
+    exactly as it was run counts as done again, other jobs run anew. Models do not come back, and
+    jobs that have a folder stay as they are.
     """
-    study = load(config)
-    store = ResultStore(results)
-    tables = read_tables(store)
-    store.open()
-    n_restored = 0
-    # In the order of the study: an experiment may build on what one before it found.
-    for experiment in study.experiments:
-        for profile in sorted({at[0] for at in tables if at[1] == experiment}):
-            if profile in study.profiles:
-                jobs = plan(study, Selection(experiment, profile), store)
-                n_restored += restore_jobs(store, jobs, tables)
-    typer.echo(f"{n_restored} of {len(tables)} jobs in {results / 'tables'} restored")
+    counts = restore_jobs(load(config), ResultStore(results))
+    typer.echo(
+        f"{counts['restored']} of {counts.total()} jobs in {results / 'tables'} restored, "
+        f"{counts['there']} have a folder, {counts['other']} failed or are of another configuration"
+    )

@@ -13,7 +13,7 @@ from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.executors import Executor, OnEvent, Outcome, pause
 from cschoice.learners import LEARNERS
 from cschoice.protocols.base import protocol_of
-from cschoice.records import Budget, Frugal, Job, Record, State
+from cschoice.records import Budget, Frugal, Job, JobName, Record, State
 from cschoice.registry import load, unknown_name
 from cschoice.store import Progress, ResultStore
 from cschoice.study import Experiment, Profile, Study
@@ -194,22 +194,30 @@ def current_jobs(
     are made of the former: a changed configuration is never mixed with what was before.
     """
     found = list(store.jobs())
+    protocols = {name: experiment.protocol for name, experiment in study.experiments.items()}
+    names = [job.name for job in found if job.protocol == protocols.get(job.experiment)]
     wanted = set(asked)
-    for profile, experiment in {(job.profile, job.experiment) for job in found}:
-        if profile in study.profiles and experiment in study.experiments:
-            protocol = study.experiments[experiment].protocol
-            names = (profile, experiment, protocol)
-            group = [job for job in found if (job.profile, job.experiment, job.protocol) == names]
-            learners = {job.learner for job in group} & set(study.learner_names)
-            datasets = {job.dataset for job in group} & set(DATASETS)
-            n_folds = 1 + max((job.fold for job in group), default=0)
-            for number in {n_trials, None} if learners and datasets else ():
-                selection = Selection(
-                    experiment, profile, sorted(learners), sorted(datasets), n_folds, number
-                )
-                wanted |= set(plan(study, selection, store))
-    current = [job for job in found if job in wanted]
+    for number in {n_trials, None}:
+        wanted |= set(asked_like(study, store, names, number))
+    current = [job for job in found if job in wanted and store.begun(job)]
     return current, len(found) - len(current)
+
+
+def asked_like(
+    study: Study, store: ResultStore, names: Iterable[JobName], n_trials: int | None = None
+) -> Iterator[Job]:
+    """Yield what the study asks for of the learners, datasets and folds of some jobs."""
+    groups: dict[tuple[str, str], list[JobName]] = {}
+    for name in names:
+        groups.setdefault((name.experiment, name.profile), []).append(name)
+    for (experiment, profile), group in groups.items():
+        learners = sorted({name.learner for name in group} & set(study.learner_names))
+        datasets = sorted({name.dataset for name in group} & set(DATASETS))
+        n_folds = 1 + max(name.fold for name in group)
+        known = profile in study.profiles and experiment in study.experiments
+        if known and learners and datasets:
+            selection = Selection(experiment, profile, learners, datasets, n_folds, n_trials)
+            yield from plan(study, selection, store)
 
 
 def run(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
@@ -62,6 +62,16 @@ class Budget:
     frugal: Frugal | None = None
 
 
+class JobName(NamedTuple):
+    """Which one of a study's jobs: what tables and folders name it by."""
+
+    profile: str
+    experiment: str
+    dataset: str
+    learner: str
+    fold: int
+
+
 @dataclass(frozen=True)
 class Job:
     """One learner on one fold of one dataset under one protocol."""
@@ -89,6 +99,11 @@ class Job:
     def registered(self) -> str:
         """Return the name in LEARNERS of the learner it is about."""
         return self.variant_of or self.learner
+
+    @property
+    def name(self) -> JobName:
+        """Return which one of a study's jobs it is, whatever it is made of."""
+        return JobName(self.profile, self.experiment, self.dataset, self.learner, self.fold)
 
     @property
     def label(self) -> str:

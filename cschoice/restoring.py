@@ -6,51 +6,82 @@ Everything that planning and tables need comes back; models and predictions are 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from cschoice.records import Curve, Job, Record, Rung, State, Trial, TrialState
+from cschoice.claims import claim
+from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.pipeline import asked_like
+from cschoice.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
 from cschoice.store import ResultStore
-from cschoice.tables import JOB, SCHEMAS, read_arrow
+from cschoice.study import Study
+from cschoice.tables import SCHEMAS, read_arrow
 
 Row = dict[str, Any]
 Rows = Mapping[str, Sequence[Row]]  # of one job, by the name of their table
-At = tuple[Any, ...]  # the values that name a job
 
 
-def read_tables(store: ResultStore) -> Mapping[At, Rows]:
+def restore(study: Study, store: ResultStore, but: Collection[Job] = ()) -> Counter[str]:
+    """Write the folders of jobs that the tables have and the runs have not.
+
+    The key tells whether rows are of exactly what the study asks for. Returns how many jobs of
+    the tables were "restored", were "there" already, or are neither: "other".
+    """
+    tables = _read_tables(store)
+    store.open()
+    counts: Counter[str] = Counter()
+    left = set(tables) - {job.name for job in but}
+    # An experiment may build on what another one found: plan again until nothing more comes back.
+    n_left = -1
+    while n_left != len(left):
+        n_left = len(left)
+        for job in list(asked_like(study, store, left)):
+            record = _record(tables[job.name]) if job.name in left else None
+            if record is not None and record.key == job.key and record.state is State.DONE:
+                trials = [_trial(row) for row in tables[job.name]["trials"]]
+                counts["restored" if _write(store, job, trials, record) else "there"] += 1
+                left.remove(job.name)
+    counts["other"] = len(left)
+    return counts
+
+
+def _write(store: ResultStore, job: Job, trials: Sequence[Trial], record: Record) -> bool:
+    """Write a job's folder, unless someone else has begun it: files know more than rows."""
+    folder = store.folder(job)
+    folder.mkdir(parents=True, exist_ok=True)
+    with claim(folder) as mine:
+        if mine is None or (folder / "job.json").exists():
+            return False
+        store.begin(job)
+        for trial in trials:
+            store.append(job, trial)
+        store.finish(job, record)
+    return True
+
+
+def _read_tables(store: ResultStore) -> Mapping[JobName, Rows]:
     """Return the rows of every job in the tables."""
-    jobs: dict[At, dict[str, list[Row]]] = {}
+    jobs: dict[JobName, dict[str, list[Row]]] = {}
     for table in SCHEMAS:
-        for row in read_arrow(store.root, table).to_pylist():
-            at = tuple(row.pop(name) for name, _ in JOB)
-            jobs.setdefault(at, {name: [] for name in SCHEMAS})[table].append(row)
+        try:
+            rows = read_arrow(store.root, table).to_pylist()
+        except (FileNotUsable, InvalidFile) as error:  # these say how to write tables anew
+            raise InvalidFile(
+                f"{store.root / 'tables' / table}.parquet is not there or damaged: to restore "
+                f"takes {', '.join(SCHEMAS)}.parquet; --results names another folder"
+            ) from error
+        for row in rows:
+            name = JobName(*(row.pop(field) for field in JobName._fields))
+            if table == "folds":
+                jobs[name] = {one: [] for one in SCHEMAS}
+            if name in jobs:
+                jobs[name][table].append(row)
     return jobs
 
 
-def restore(store: ResultStore, jobs: Iterable[Job], tables: Mapping[At, Rows]) -> int:
-    """Write the folders of jobs that the tables have and the store has not; return how many.
-
-    The key tells whether rows are of exactly this job.
-    """
-    n_restored = 0
-    for job in jobs:
-        rows = tables.get(tuple(getattr(job, name) for name, _ in JOB))
-        if rows is None or store.record(job) is not None:
-            continue
-        record = _record(rows)
-        if record.key != job.key or record.state is not State.DONE:
-            continue
-        store.begin(job)
-        for row in rows["trials"]:
-            store.append(job, _trial(row))
-        store.finish(job, record)
-        n_restored += 1
-    return n_restored
-
-
 def _record(rows: Rows) -> Record:
-    (row,) = rows["folds"]
+    row = rows["folds"][0]
     points: dict[tuple[str, str], list[Row]] = {}
     for point in rows["curves"]:
         points.setdefault((point["axis"], point["metric"]), []).append(point)

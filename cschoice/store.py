@@ -85,7 +85,7 @@ class ResultStore:
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
-        is_same = self._key(folder) == job.key
+        is_same = self.begun(job)
         # Whoever waits for this job must not take an earlier failure for how it ended.
         (folder / "record.json").unlink(missing_ok=True)
         if not is_same or self.to_redo(job):
@@ -96,6 +96,10 @@ class ResultStore:
             _write(folder / "job.json", to_json({**asdict(job), "key": job.key}))
         (folder / _AGAIN).unlink(missing_ok=True)
         _drop_torn_line(folder / "trials.jsonl")
+
+    def begun(self, job: Job) -> bool:
+        """Say whether the files in its folder are of exactly this job, in this version."""
+        return self._key(self.folder(job)) == job.key
 
     def redo(self, job: Job) -> None:
         """Have a job done again; what came out of it stays until that begins."""
@@ -123,9 +127,8 @@ class ResultStore:
         Nor does a second line of the same number: two machines that were told to do the same job
         may both have written it, and what they wrote is a function of the lines before.
         """
-        folder = self.folder(job)
-        path = folder / "trials.jsonl"
-        if self._key(folder) != job.key:
+        path = self.folder(job) / "trials.jsonl"
+        if not self.begun(job):
             return []
         *lines, _torn = (_read(path) or "").split("\n")
         trials: dict[int, Trial] = {}
@@ -173,6 +176,10 @@ class ResultStore:
             job = self._read_job(path.parent)
             if job is not None:
                 yield job
+
+    def has_only_tables(self) -> bool:
+        """Say whether results are in tables alone, as in a checkout."""
+        return next(self.jobs(), None) is None and (self.root / "tables/folds.parquet").exists()
 
     def _read_job(self, folder: Path) -> Job | None:
         """Return the job whose files these are; None if there are none or they are cut short."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cschoice.datasets import DATASETS
 from cschoice.errors import FileNotUsable, InvalidFile
 from cschoice.files import replacing
-from cschoice.records import Job, Record, Trial, to_json
+from cschoice.records import Job, JobName, Record, Trial, to_json
 from cschoice.store import ResultStore
 
 if TYPE_CHECKING:
@@ -21,16 +21,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES_VERSION = 1
-JOB = [
-    ("profile", "string"),
-    ("experiment", "string"),
-    ("dataset", "string"),
-    ("learner", "string"),
-    ("fold", "int64"),
-]
+_JOB = [(name, "int64" if name == "fold" else "string") for name in JobName._fields]
 SCHEMAS = {
     "folds": [
-        *JOB,
+        *_JOB,
         ("kind", "string"),
         ("state", "string"),
         ("reason", "string"),
@@ -42,9 +36,9 @@ SCHEMAS = {
         ("key", "string"),
         ("environment", "string"),  # JSON
     ],
-    "metrics": [*JOB, ("metric", "string"), ("value", "double")],
+    "metrics": [*_JOB, ("metric", "string"), ("value", "double")],
     "trials": [
-        *JOB,
+        *_JOB,
         ("number", "int64"),
         ("rung", "string"),
         ("state", "string"),
@@ -55,7 +49,7 @@ SCHEMAS = {
         ("error", "string"),
     ],
     "curves": [
-        *JOB,
+        *_JOB,
         ("axis", "string"),
         ("metric", "string"),
         ("x", "double"),
@@ -76,7 +70,7 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
         record = store.record(job)
         if record is None:
             continue
-        names = {name: getattr(job, name) for name, _ in JOB}
+        names = job.name._asdict()
         rows["folds"].append(names | _fold_row(job, record))
         rows["metrics"] += [
             names | {"metric": name, "value": value} for name, value in record.metrics.items()

@@ -72,9 +72,9 @@ def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
     the defaults. None if nothing could be fitted.
     """
     full = [trial for trial in trials if trial.rung is Rung.FULL]
-    if full or not trials or trials[0].state is not TrialState.COMPLETE:
-        return next(iter(_ranked(full or trials)), None)
-    return _leader(trials) or trials[0]
+    if _ranked(full) or not trials or trials[0].state is not TrialState.COMPLETE:
+        return best_trial(trials)
+    return trials[0] if full else _leader(trials) or trials[0]
 
 
 def _leader(screens: Sequence[Trial]) -> Trial | None:
@@ -84,7 +84,7 @@ def _leader(screens: Sequence[Trial]) -> Trial | None:
     are the first trial, by more than twice the standard error over the same inner splits, and by
     more than a hundredth: smaller gains seldom carry over to the whole fit.
     """
-    if screens[0].state is not TrialState.COMPLETE:
+    if not screens or screens[0].state is not TrialState.COMPLETE:
         return None
     clear = (trial for trial in _ranked(screens) if _clearly_better(trial, screens[0]))
     return next(clear, None)

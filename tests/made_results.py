@@ -58,12 +58,12 @@ class Made:
             value = min(1.0, max(0.0, rng.gauss(mean, std)))
             self.rows["metrics"].append(names | {"metric": metric, "value": value})
 
-    def trial(self, names, number, rng):
+    def trial(self, names, number, rng, rung="screen"):
         failed = rng.random() < 0.05
         loss = None if failed else rng.uniform(0.2, 0.8)
         params = {"l2": 10 ** rng.uniform(-6, -1), "n_units": rng.randint(32, 128)}
         self.rows["trials"].append(names | {
-            "number": number, "rung": "screen", "state": "failed" if failed else "complete",
+            "number": number, "rung": rung, "state": "failed" if failed else "complete",
             "params": json.dumps(params), "loss": loss,
             "losses": json.dumps([] if failed else [loss] * 3), "seconds": rng.uniform(1, 20),
             "error": "diverged" if failed else None,
@@ -135,7 +135,9 @@ def mixed(results):
     for fold in range(3):
         made.job("hypervolume", "feta", fold)
     made.job("hypervolume", "feta", 3, state="failed", reason="RuntimeError: out\nof memory")
-    made.job("hypervolume", "mnl", 0, n_trials=3, seed=7)
+    confirmed = made.job("hypervolume", "mnl", 0, n_trials=3, seed=7)
+    for number in (3, 4):
+        made.trial(confirmed, number, random.Random(number), "full")
     made.job("pareto2d", "feta", 0)
     made.job("pareto2d", "all-positive", 0)
     for fold in range(5):

@@ -29,9 +29,9 @@ from cschoice.tasks import ChoiceTasks, Kind
 _COARSE = 8  # one draw in so many finds the place from which all draws start
 _ACCURACY, _STEPS = 1e-8, 500  # relative, of a step; mixtures of logits have flat valleys
 _MATRIX_PARAMETERS = 512  # beyond, a matrix of curvature costs more than the steps it saves
-# Beyond so many parameters nobody reads them, and the last hundredths of a log-likelihood with many
-# maxima take most of the steps, for no better predictions.
-_READ_PARAMETERS, _ROUGH_ACCURACY = 100, 1e-5
+# Few parameters are read, and found to the last digit. Of many, predictions matter: the last digits
+# of their log-likelihood take most of the steps and change accuracies by less than a hundredth.
+_MANY_PARAMETERS, _ROUGH, _EXACT = 100, 1e-5, 1e-14
 
 
 class MixedLogit(LogitLearner):
@@ -97,7 +97,7 @@ class MixedLogit(LogitLearner):
             rough = data.layout.n_tasks / 4 * np.append(deviation, deviation[data.random]) ** 2
             objective = self._penalized(data, weights)
             return minimize(objective, found, rough + weights, accuracy=_ACCURACY, max_steps=_STEPS)
-        accuracy = _ROUGH_ACCURACY if len(found) > _READ_PARAMETERS else 1e-14
+        accuracy = _ROUGH if len(found) > _MANY_PARAMETERS else _EXACT
         n_draws = data.draws.points.shape[2]
         stages = [(data, 1e-4)]
         if self.integration != "quadrature" and n_draws >= 8 * _COARSE:

@@ -11,13 +11,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cschoice.claims import ClaimLost
+from cschoice.files import replacing
 from cschoice.records import Job, Trial
 from cschoice.store import ResultStore
 
 if TYPE_CHECKING:
     from cschoice.learners.base import Learner
     from cschoice.prediction import Preparation
+    from cschoice.tasks import ChoiceTasks
 
 Event = Mapping[str, Any]
 
@@ -61,6 +66,17 @@ class Context:
 
         self.check()
         save(self.folder / "model", learner, preparation)
+
+    def save_predictions(self, tasks: ChoiceTasks, utilities: NDArray[np.float32]) -> None:
+        """Keep one utility per entry of the test tasks: new metrics need no new training."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.check()
+        numbers = np.repeat(np.arange(len(tasks)), tasks.sizes)
+        columns = {"task": numbers, "chosen": tasks.chosen.astype(np.int8), "utility": utilities}
+        with replacing(self.folder / "predictions.parquet") as (temporary,):
+            pq.write_table(pa.table(columns), temporary, compression="zstd")
 
     def trials(self) -> list[Trial]:
         """Return the trials so far."""

@@ -34,7 +34,8 @@ from cschoice.tuning import best_trial, chosen_trial, next_trial
 # Training tasks of a fold, sub-samples counted: LETOR-MQ2008 has up to 1,419, the demo 1,500. Where
 # there are so few, frugal tuning fits all of them, which costs little where a share would say
 # little. The mean of the models of many splits then predicts: each of them overfits, but not in the
-# same way. They hold out so much that every task is new to several, whose mean tunes the threshold.
+# same way. They hold out so much that nearly every task is new to several, whose means tune the
+# threshold.
 _FEW = 1_450
 _N_MEMBERS, _MEMBERS_HOLD_OUT = 20, 0.25
 
@@ -87,7 +88,7 @@ class Nested(Protocol):
         preparation = Preparation(final.threshold, scaling, encoding)
         context.save(final.learner, preparation)
         if context.keep_predictions:
-            _write_predictions(context, test, utilities)
+            context.save_predictions(test, utilities)
         return Record(
             key=job.key,
             state=State.DONE,
@@ -136,7 +137,7 @@ def _tune(context: Context, fits: _Fits) -> list[Trial]:
         job.budget,
         seed=seed,
         costly=learner.costly,
-        confirm=not fits.few,
+        confirm=not fits.screens_are_full(learner),
     ):
         params, rung = proposal
         context.tell({"event": "trial", "number": len(trials), "rung": str(rung)})
@@ -177,6 +178,14 @@ class _Fits:
         self.splits: Sequence[Split] = stratified_shuffle_splits(
             train, budget.n_splits, budget.held_out, seed_of(self.job, "inner")
         )
+
+    def screens_are_full(self, learner: Learner) -> bool:
+        """Say whether a screen is as much as a full fit, so that there is nothing to confirm."""
+        frugal = self.job.budget.frugal
+        if frugal is None or self.few:
+            return True
+        saves_epochs = frugal.epoch_share < 1 and hasattr(learner, "epochs")
+        return frugal.task_share == 1 and not saves_epochs
 
     def trial(self, number: int, params: Params, rung: Rung, best: Trial | None) -> Trial:
         """Evaluate hyperparameters on the inner splits; a failure is a result too."""
@@ -280,19 +289,3 @@ def _has_few_tasks(job: Job, n_train: int) -> bool:
 def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:
     """Compare with the best trial on the same split: splits differ by more than trials do."""
     return frugal is not None and best is not None and loss > best.losses[0] + frugal.hopeless
-
-
-def _write_predictions(
-    context: Context, tasks: ChoiceTasks, utilities: NDArray[np.float32]
-) -> None:
-    """Keep one utility per entry of the test tasks: new metrics need no new training."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from cschoice.files import replacing
-
-    context.check()
-    numbers = np.repeat(np.arange(len(tasks)), tasks.sizes)
-    columns = {"task": numbers, "chosen": tasks.chosen.astype(np.int8), "utility": utilities}
-    with replacing(context.folder / "predictions.parquet") as (temporary,):
-        pq.write_table(pa.table(columns), temporary, compression="zstd")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cschoice.errors import DataUnavailable, InvalidFile, UnknownName
+from cschoice.records import JobName
 from cschoice.registry import unknown_name
 from cschoice.tables import SCHEMAS, read
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDY = "study"
-_JOB = ["profile", "experiment", "dataset", "learner", "fold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,4 +83,4 @@ def _read(results: Path, name: str) -> pd.DataFrame:
             f"{results / 'tables' / name}.parquet has no column {', '.join(missing)}: "
             "run 'cschoice collect'"
         )
-    return table.sort_values(_JOB, kind="stable", ignore_index=True)
+    return table.sort_values(list(JobName._fields), kind="stable", ignore_index=True)

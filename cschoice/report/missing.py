@@ -60,13 +60,16 @@ def _cells(rows: Sequence[Row]) -> Iterator[str]:
 def _mixed(inputs: Inputs) -> Iterator[str]:
     """Name what differs between jobs that stand in one table."""
     done = inputs.folds[inputs.folds["state"] == "done"]
-    tuned = done[done["n_trials"] > 0]
-    by_trials = {
-        str(n): ", ".join(learner_label(name) for name in learners_in_order(jobs["learner"]))
-        for n, jobs in tuned.groupby("n_trials")
-    }
-    if len(by_trials) > 1:
-        numbers = "; ".join(f"{n} ({learners})" for n, learners in by_trials.items())
+    by_number: dict[int, list[str]] = {}
+    for (_, learner, _), trials in inputs.trials.groupby(["dataset", "learner", "fold"]):
+        # Full fits that confirm a screen are no trials of the budget.
+        of_budget = trials["rung"] == trials["rung"].iloc[0]
+        by_number.setdefault(int(of_budget.sum()), []).append(str(learner))
+    if len(by_number) > 1:
+        numbers = "; ".join(
+            f"{n} ({', '.join(learner_label(name) for name in learners_in_order(by_number[n]))})"
+            for n in sorted(by_number)
+        )
         yield f"Jobs had different numbers of trials: {numbers}."
     seeds = sorted(set(done["seed"]))
     if len(seeds) > 1:

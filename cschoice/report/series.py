@@ -105,21 +105,22 @@ def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
 
 
 def best_so_far(rungs: Sequence[str], states: Sequence[str], losses: Sequence[Any]) -> Points:
-    """Return the smallest loss after each trial, of the rung that most trials ran on.
+    """Return the smallest loss after each trial, of the rung that the first ran on.
 
-    Losses of a screening and of a full evaluation cannot be compared, nor can that of a hopeless
-    trial, which ended after one inner split.
+    Losses of a screening and of the full fits that confirm it cannot be compared, nor can that of
+    a hopeless trial, which ended after one inner split.
 
     >>> states = ["complete", "failed", "hopeless", "complete"]
     >>> best_so_far(["screen"] * 4, states, [0.5, None, 0.1, 0.2])[1]
     array([0.5, 0.5, 0.5, 0.2])
+    >>> best_so_far(["screen", "screen", "full", "full"], ["complete"] * 4, [0.5, 0.4, 0.3, 0.2])[1]
+    array([0.5, 0.4])
     """
-    rung = max(sorted(set(rungs)), key=list(rungs).count)
     values = np.array(
         [
             float(loss) if state == "complete" else np.inf
             for one, state, loss in zip(rungs, states, losses, strict=True)
-            if one == rung
+            if one == rungs[0]
         ]
     )
     best = np.fmin.accumulate(values)

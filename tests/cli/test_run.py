@@ -154,27 +154,70 @@ def test_a_wrong_device_leaves_nothing_behind_in_the_journal(run, monkeypatch):
     run(f"{line} --device cpu")
 
 
+def tables():
+    return {path.name: path.read_bytes() for path in Path("results/tables").iterdir()}
+
+
 def test_a_study_goes_on_from_its_tables_alone(run):
     run(f"run {CHEAP}")
-    before = {path.name: path.read_bytes() for path in Path("results/tables").iterdir()}
+    before = tables()
     shutil.rmtree("results/runs/smoke/study/medoid/mnl")
     shutil.rmtree("results/runs/smoke/study/medoid/random/fold-1")
-    assert run("restore").stdout == "3 of 4 jobs in results/tables restored\n"
+    assert run("restore").stdout == (
+        "3 of 4 jobs in results/tables restored, 1 have a folder, "
+        "0 failed or are of another configuration\n"
+    )
     assert "✓" not in run(f"run {CHEAP}").stderr
     run("collect")
-    assert {path.name: path.read_bytes() for path in Path("results/tables").iterdir()} == before
+    assert tables() == before
     shutil.rmtree("results/runs")
     Path("experiments.yaml").write_text(
         "experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl, random]}}\n"
         "profiles: {smoke: {folds: 2, trials: 3}, laptop: {}}\n"
     )
-    assert run("restore").stdout.startswith("0 of 4 jobs")  # they are of another configuration
+    assert run("restore").stdout.startswith("0 of 4 jobs in results/tables restored, 0 have a fol")
 
 
-def test_curves_come_back_from_tables(run):
-    run("run --experiment generalization --profile smoke --learner random --executor inline")
-    before = Path("results/tables/curves.parquet").read_bytes()
+def test_curves_come_back_from_tables_with_the_jobs_they_build_on(run):
+    study = "--learner mnl --dataset medoid --profile smoke --executor inline"
+    run(f"run {study}")
+    run(f"run --experiment generalization {study}")
+    before = tables()
     shutil.rmtree("results/runs")
-    run("restore")
+    assert run("restore").stdout.startswith("4 of 4 jobs")
     run("collect")
-    assert Path("results/tables/curves.parquet").read_bytes() == before
+    assert tables() == before
+
+
+def test_a_run_where_only_tables_were_kept_loses_none_of_them(run):
+    run(f"run {CHEAP}")
+    before = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
+    shutil.rmtree("results/runs")
+    result = run(f"run {CHEAP.replace('--learner random', '--force')}")
+    assert "kept 2 other jobs of results/tables" in result.stderr
+    assert result.stderr.count("✓ done    medoid/mnl") == 2
+    after = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
+    pd.testing.assert_frame_equal(after, before)
+
+
+def test_tables_are_not_collected_from_nothing(run):
+    run(f"run {CHEAP}")
+    before = tables()
+    shutil.rmtree("results/runs")
+    assert "'cschoice restore' makes the jobs of tables" in run("collect", code=2).stderr
+    assert tables() == before
+
+
+def test_what_cannot_be_restored_from_is_named(run):
+    run(f"run {CHEAP}")
+    shutil.rmtree("results/runs")
+    Path("results/tables/trials.parquet").write_bytes(b"cut")
+    assert "trials.parquet is not there or damaged" in run("restore", code=2).stderr
+
+
+def test_jobs_that_were_begun_again_are_left_as_they_are(run):
+    run(f"run {CHEAP}")
+    folder = Path("results/runs/smoke/study/medoid/mnl/fold-0")
+    (folder / "record.json").unlink()
+    assert run("restore").stdout.startswith("0 of 4 jobs in results/tables restored, 4 have a fol")
+    assert not (folder / "record.json").exists()

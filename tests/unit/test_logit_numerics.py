@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from made_choices import differences, fitted, ragged
 from scipy.special import ndtri
 
 from cschoice.errors import TrainingDiverged
-from cschoice.learners import make_learner
+from cschoice.learners import make_learner, mixed
 from cschoice.learners.draws import make_draws
 from cschoice.learners.likelihood import minimize, newton
+from cschoice.learners.mixed import MixedLogit
 
 
 def test_not_finite_results_are_an_error():
@@ -69,6 +72,23 @@ def test_many_random_coefficients_share_one_set_of_draws(monkeypatch):
     np.testing.assert_allclose(learner._loss(data, at)[1], by_differences, rtol=1e-5, atol=1e-5)
     log_likelihood = np.log(learner.probabilities(tasks)[tasks.chosen]).sum()
     assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=1e-3)
+
+
+def test_many_parameters_are_found_in_fewer_steps_and_predict_the_same(monkeypatch):
+    tasks = ragged(300)
+    n_calls = Counter()
+    loss = MixedLogit._loss
+
+    def counted(learner, *arguments):
+        n_calls[mixed._MANY_PARAMETERS] += 1
+        return loss(learner, *arguments)
+
+    monkeypatch.setattr(MixedLogit, "_loss", counted)
+    exact = fitted("mixed-sobol", tasks)
+    monkeypatch.setattr(mixed, "_MANY_PARAMETERS", 7)
+    rough = fitted("mixed-sobol", tasks)
+    assert n_calls[7] < n_calls[100]
+    assert rough.log_likelihood_ == pytest.approx(exact.log_likelihood_, abs=0.1)
 
 
 def test_runs_of_blocks_add_up(monkeypatch):

@@ -123,6 +123,24 @@ def test_what_confirms_a_screen_is_fitted_in_full_on_one_split(tmp_path, fits, m
     monkeypatch.setattr(nested, "_FEW", 99)
     monkeypatch.setattr("cschoice.tuning._clearly_better", lambda trial, than: trial is not than)
     done(tmp_path, 100, budget=Budget(2, frugal=Frugal(0.5, 1.0, 1.0)), learner_parameters={})
-    confirming = [fit for fit in fits if fit[0] in ("trial-2-0", "trial-3-0", "trial-2-1")]
+    confirming = [fit for fit in fits if fit[0].startswith(("trial-2", "trial-3"))]
     assert confirming == [("trial-2-0", 90), ("trial-3-0", 90)]
     assert ("trial-0-0", 45) in fits
+
+
+@pytest.mark.parametrize(
+    ("learner", "frugal", "n_trials"),
+    [
+        ("mnl", Frugal(1.0, 1.0, 1.0), 2),
+        ("mnl", Frugal(1.0, 0.5, 1.0), 2),  # it has no epochs to save
+        ("fate-linear", Frugal(1.0, 0.5, 1.0), 4),
+    ],
+)
+def test_a_screen_that_is_a_full_fit_needs_no_confirmation(
+    tmp_path, monkeypatch, learner, frugal, n_trials
+):
+    monkeypatch.setattr(nested, "_FEW", 99)
+    monkeypatch.setattr("cschoice.tuning._clearly_better", lambda trial, than: trial is not than)
+    budget = Budget(2, n_splits=1, frugal=frugal)
+    record = done(tmp_path, 100, learner=learner, budget=budget, learner_parameters={})
+    assert record.n_trials == n_trials

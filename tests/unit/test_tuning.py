@@ -128,7 +128,7 @@ def test_what_fails_when_fitted_in_full_is_not_taken():
     trials = screened([0.3, 0.1, 0.2])
     full = [trial(3, Rung.FULL, [0.5]), trial(4, Rung.FULL, [], TrialState.FAILED)]
     assert chosen_trial([*trials, *full]) is full[0]
-    assert chosen_trial([*trials, full[1]]) is None
+    assert chosen_trial([*trials, full[1], full[1]]) is trials[0]
 
 
 def test_there_is_nothing_to_confirm_where_nothing_is_better_or_screens_are_full_fits():
@@ -136,6 +136,7 @@ def test_there_is_nothing_to_confirm_where_nothing_is_better_or_screens_are_full
     assert step(screened([0.3, 0.1, 0.2]), FRUGAL, confirm=False) is None
     failed = [trial(0, Rung.SCREEN, [], TrialState.FAILED), *screened([0.3, 0.1, 0.2])[1:]]
     assert step(failed, FRUGAL) is None
+    assert step([], Budget(0, frugal=FRUGAL.frugal)) is None
 
 
 def test_a_trial_given_up_after_an_easy_split_does_not_look_good(monkeypatch):
