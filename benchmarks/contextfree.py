@@ -7,7 +7,8 @@ and the largest accuracy on test tasks beside what the likelihood prefers. Which
 is chosen depends on a random vector: the likelihood is asked again with others. For tasks of unique
 digits it also prints what any fixed order of the digits reaches, without a look at an image, and
 for their subsets what AllPositive scores, by the least number of unique digits. On hypervolume it
-gives RankNet, a network that scores single objects, more epochs and more tasks.
+gives RankNet, a network that scores single objects, more epochs and more tasks. Nested logits are
+fitted with few and with many nests, on draws that no study uses.
 
     python benchmarks/contextfree.py [--directions 720]
 """
@@ -72,6 +73,24 @@ def networks(n_tasks: int, epochs: int) -> str:
     return f"hypervolume: ranknet, {n_tasks:,} tasks, {epochs} epochs: {np.mean(values):.3f}"
 
 
+def nests(learner: str, dataset: str) -> str:
+    """Return a line about a nested logit by its number of nests; 1 is no nesting at all."""
+    accuracy = metric("accuracy")
+    found = []
+    for n_nests in (5, 10):
+        values, dissimilarities = [], []
+        for fold in (0, 1):
+            train, test = make_dataset(dataset, n_train=10_000, n_test=20_000).fold(fold, 99)
+            model = make_learner(learner, n_nests=n_nests).fit(train)
+            values.append(accuracy(test, model.utilities(test)))
+            dissimilarities.append(model.dissimilarities_.min())
+        found.append(
+            f"{n_nests} nests {np.mean(values):.3f} "
+            f"(smallest dissimilarity {min(dissimilarities):.3f})"
+        )
+    return f"{dataset}: {learner}, {', '.join(found)}"
+
+
 def unique_digits() -> list[str]:
     """Return lines about ten digits of which some occur once, drawn without images."""
     digits = np.random.default_rng(0).integers(10, size=(400_000, 10))
@@ -95,6 +114,7 @@ def main() -> None:
     looks = [partial(scan, dataset, options.directions) for dataset in DATASETS]
     looks += [partial(vectors, 10)]
     looks += [partial(networks, *size) for size in ((10_000, 20), (10_000, 60), (40_000, 20))]
+    looks += [partial(nests, learner, dataset) for dataset in DATASETS for learner in ("nl", "gnl")]
     for look in looks:
         try:
             print(look(), flush=True)

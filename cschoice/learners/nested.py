@@ -30,7 +30,9 @@ class NestedLogit(NestedFormula):
 
     name = "nl"
 
-    def __init__(self, n_nests: int = 5, l2: float = 1e-5, nest_feature: int | None = None) -> None:
+    def __init__(
+        self, n_nests: int = 10, l2: float = 1e-5, nest_feature: int | None = None
+    ) -> None:
         self.n_nests = n_nests
         self.l2 = l2
         self.nest_feature = nest_feature
@@ -114,7 +116,7 @@ class GeneralizedNestedLogit(NestedFormula):
     allocation_intercept_: Vector
     center_: Vector
 
-    def __init__(self, n_nests: int = 5, l2: float = 1e-5) -> None:
+    def __init__(self, n_nests: int = 10, l2: float = 1e-5) -> None:
         self.n_nests = n_nests
         self.l2 = l2
 
