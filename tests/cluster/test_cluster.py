@@ -133,13 +133,15 @@ def test_what_slurm_refuses_is_said_in_its_words(cluster, tmp_path):
 
 
 def test_what_keeps_failing_ends_as_failed_in_slurms_own_words(cluster, tmp_path):
-    study = ClusterStudy(tmp_path, cluster, "few", *MNL)
-    said, errors = study.run("--folds", "1", "--mem", "50M", code=1)
+    # SLURM looks once a second: the job must last for several, and no trial may end in them.
+    network = ("--learner", "feta", "--dataset", "medoid", "--folds", "1")
+    study = ClusterStudy(tmp_path, cluster, "few", *network)
+    said, errors = study.run("--mem", "50M", code=1)
     assert "1 failed" in said
     reason = study.table("folds")["reason"].item()
     assert "exceeded memory limit" in reason
     assert reason.splitlines()[-1].startswith("failed 3 times, SLURM says FAILED (NonZeroExitCode)")
     assert reason.endswith("give it more with --mem")
-    assert errors.count("medoid/mnl/fold-0 goes on again; SLURM says FAILED") == 2
-    study.run("--folds", "1")
+    assert errors.count("medoid/feta/fold-0 goes on again; SLURM says FAILED") == 2
+    study.run()
     assert study.table("folds")["state"].item() == "done"
