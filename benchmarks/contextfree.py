@@ -74,7 +74,7 @@ def networks(n_tasks: int, epochs: int) -> str:
 
 
 def nests(learner: str, dataset: str) -> str:
-    """Return a line about a nested logit by its number of nests; 1 is no nesting at all."""
+    """Return a line about a nested logit by its number of nests; a dissimilarity of 1 is none."""
     accuracy = metric("accuracy")
     found = []
     for n_nests in (5, 10):

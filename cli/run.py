@@ -20,9 +20,7 @@ from cschoice.pipeline import Selection, current_jobs, plan, remarks
 from cschoice.pipeline import run as run_jobs
 from cschoice.records import Job
 from cschoice.resources import Resources
-from cschoice.restoring import restore
 from cschoice.store import Progress, ResultStore
-from cschoice.study import Study
 from cschoice.tables import collect
 
 from .cluster import (
@@ -42,6 +40,7 @@ from .cluster import (
 from .console import answer_table, say, talk
 from .display import Display, duration
 from .estimate import estimate
+from .keeping import keep_tables
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -120,14 +119,17 @@ def run(
             "nothing to run: these learners do not learn the kind of choice of these datasets; "
             "see 'cschoice show learners' and 'cschoice show datasets'"
         )
+    where = None if dry_run else _executor(resources, store, device, workers, keep_predictions)
+    if where is not None and (kept := keep_tables(study, store)):
+        jobs = plan(study, selection, store)  # some build on what came back
+        for job in set(kept) & set(jobs):
+            store.redo(job)
     remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
     _say_remarks(remaining)
-    if dry_run:
+    if where is None:
         n_slots = resources.max_jobs if slurm else len(local_slots(device, workers))
         _show_plan(remaining, store, len(jobs) - len(remaining), n_slots)
         return
-    where = _executor(resources, store, device, workers, keep_predictions)
-    _keep_tables(study, store, jobs)
     store.open()
     if force:
         _redo(remaining, store)
@@ -149,14 +151,6 @@ def run(
         f"Next: cschoice report{next_options}"
     )
     raise typer.Exit(1 if counts[Progress.FAILED] else 0)
-
-
-def _keep_tables(study: Study, store: ResultStore, jobs: list[Job]) -> None:
-    """Restore all other jobs where only tables were kept: the run writes these anew at its end."""
-    if store.has_only_tables():
-        counts = restore(study, store, but=jobs)
-        others = f", not {counts['other']} of another configuration" if counts["other"] else ""
-        say(f"kept {counts['restored']} other jobs of {store.root / 'tables'}{others}")
 
 
 def _say_remarks(jobs: list[Job]) -> None:

@@ -15,6 +15,7 @@ from cschoice.store import Progress, ResultStore
 from cschoice.tables import collect as collect_tables
 
 from .console import answer_json, answer_table, say, talk
+from .keeping import keep_tables
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -86,18 +87,15 @@ def collect(
 ) -> None:
     """Write results/tables/{folds,metrics,trials,curves}.parquet from the finished jobs.
 
-    'cschoice run' does this at its end; do it by hand after copying results together.
+    'cschoice run' does this at its end; do it by hand after copying results together. What only
+    the old tables have stays: remove them first to be rid of it.
     """
     if not results.is_dir():
         raise FileNotUsable(f"{results} is no folder: 'cschoice run' makes one, --results names it")
-    store = ResultStore(results)
+    study, store = load(config), ResultStore(results)
     store.open()
-    if store.has_only_tables():
-        raise FileNotUsable(
-            f"{results / 'runs'} has no jobs, the tables would come out empty: 'cschoice restore' "
-            "makes the jobs of tables"
-        )
-    jobs, n_stale = current_jobs(load(config), store)
+    keep_tables(study, store)
+    jobs, n_stale = current_jobs(study, store)
     for name, n_rows in collect_tables(store, jobs).items():
         typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
     if n_stale:
@@ -114,8 +112,8 @@ def restore(
     exactly as it was run counts as done again, other jobs run anew. Models do not come back, and
     jobs that have a folder stay as they are.
     """
-    counts = restore_jobs(load(config), ResultStore(results))
+    restored, n_there, n_other = restore_jobs(load(config), ResultStore(results))
     typer.echo(
-        f"{counts['restored']} of {counts.total()} jobs in {results / 'tables'} restored, "
-        f"{counts['there']} have a folder, {counts['other']} failed or are of another configuration"
+        f"{len(restored)} of {len(restored) + n_there + n_other} jobs in {results / 'tables'} "
+        f"restored, {n_there} have a folder, {n_other} failed or are of another configuration"
     )

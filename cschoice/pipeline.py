@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -206,7 +207,10 @@ def current_jobs(
 def asked_like(
     study: Study, store: ResultStore, names: Iterable[JobName], n_trials: int | None = None
 ) -> Iterator[Job]:
-    """Yield what the study asks for of the learners, datasets and folds of some jobs."""
+    """Yield what the study asks for of the learners, datasets and folds of some jobs.
+
+    That is nothing where it does not know these names, or uses them for something else.
+    """
     groups: dict[tuple[str, str], list[JobName]] = {}
     for name in names:
         groups.setdefault((name.experiment, name.profile), []).append(name)
@@ -217,7 +221,8 @@ def asked_like(
         known = profile in study.profiles and experiment in study.experiments
         if known and learners and datasets:
             selection = Selection(experiment, profile, learners, datasets, n_folds, n_trials)
-            yield from plan(study, selection, store)
+            with suppress(ConfigError):
+                yield from plan(study, selection, store)
 
 
 def run(

@@ -17,7 +17,7 @@ from cschoice.plain import from_json as from_json
 from cschoice.plain import to_json as to_json
 
 # Raise it when the same job would give other numbers than before.
-PROTOCOL_VERSION = 8
+PROTOCOL_VERSION = 9
 
 
 class State(StrEnum):
@@ -71,6 +71,11 @@ class JobName(NamedTuple):
     learner: str
     fold: int
 
+    @property
+    def label(self) -> str:
+        """Return what people call it."""
+        return f"{self.dataset}/{self.learner}/fold-{self.fold}"
+
 
 @dataclass(frozen=True)
 class Job:
@@ -108,7 +113,7 @@ class Job:
     @property
     def label(self) -> str:
         """Return the name people know it by."""
-        return f"{self.dataset}/{self.learner}/fold-{self.fold}"
+        return self.name.label
 
     @cached_property
     def key(self) -> str:

@@ -6,9 +6,8 @@ Everything that planning and tables need comes back; models and predictions are 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cschoice.claims import claim
 from cschoice.errors import FileNotUsable, InvalidFile
@@ -22,16 +21,24 @@ Row = dict[str, Any]
 Rows = Mapping[str, Sequence[Row]]  # of one job, by the name of their table
 
 
-def restore(study: Study, store: ResultStore, but: Collection[Job] = ()) -> Counter[str]:
+class Restored(NamedTuple):
+    """What became of the jobs in the tables."""
+
+    jobs: Sequence[Job]  # whose folders were written
+    n_there: int  # that have a folder, which knows more than rows
+    n_other: int  # that failed, or of which the study asks for something else
+
+
+def restore(study: Study, store: ResultStore) -> Restored:
     """Write the folders of jobs that the tables have and the runs have not.
 
-    The key tells whether rows are of exactly what the study asks for. Returns how many jobs of
-    the tables were "restored", were "there" already, or are neither: "other".
+    The key tells whether rows are of exactly what the study asks for.
     """
-    tables = _read_tables(store)
-    store.open()
-    counts: Counter[str] = Counter()
-    left = set(tables) - {job.name for job in but}
+    names = _names(store)
+    left = {name for name in names if not store.has(name)}
+    n_there = len(names) - len(left)
+    tables = _read_tables(store, left) if left else {}
+    restored: list[Job] = []
     # An experiment may build on what another one found: plan again until nothing more comes back.
     n_left = -1
     while n_left != len(left):
@@ -39,45 +46,64 @@ def restore(study: Study, store: ResultStore, but: Collection[Job] = ()) -> Coun
         for job in list(asked_like(study, store, left)):
             record = _record(tables[job.name]) if job.name in left else None
             if record is not None and record.key == job.key and record.state is State.DONE:
-                trials = [_trial(row) for row in tables[job.name]["trials"]]
-                counts["restored" if _write(store, job, trials, record) else "there"] += 1
                 left.remove(job.name)
-    counts["other"] = len(left)
-    return counts
+                if _write(store, job, [_trial(row) for row in tables[job.name]["trials"]], record):
+                    restored.append(job)
+                else:
+                    n_there += 1
+    return Restored(restored, n_there, len(left))
 
 
 def _write(store: ResultStore, job: Job, trials: Sequence[Trial], record: Record) -> bool:
-    """Write a job's folder, unless someone else has begun it: files know more than rows."""
+    """Write a job's folder, unless someone else has begun it."""
+    store.open()
     folder = store.folder(job)
     folder.mkdir(parents=True, exist_ok=True)
     with claim(folder) as mine:
-        if mine is None or (folder / "job.json").exists():
+        if mine is None or store.has(job):
             return False
-        store.begin(job)
-        for trial in trials:
-            store.append(job, trial)
-        store.finish(job, record)
+        try:
+            store.begin(job)
+            for trial in trials:
+                store.append(job, trial)
+            store.finish(job, record)
+        except BaseException:  # half a folder would be taken for a job that someone has begun
+            (folder / "job.json").unlink(missing_ok=True)
+            raise
     return True
 
 
-def _read_tables(store: ResultStore) -> Mapping[JobName, Rows]:
-    """Return the rows of every job in the tables."""
-    jobs: dict[JobName, dict[str, list[Row]]] = {}
+def _names(store: ResultStore) -> list[JobName]:
+    """Return the jobs in the tables."""
+    return [_name(row) for row in _rows(store, "folds")]
+
+
+def _read_tables(store: ResultStore, names: Collection[JobName]) -> Mapping[JobName, Rows]:
+    """Return the rows of some jobs."""
+    jobs: dict[JobName, dict[str, list[Row]]] = {
+        name: {table: [] for table in SCHEMAS} for name in names
+    }
     for table in SCHEMAS:
-        try:
-            rows = read_arrow(store.root, table).to_pylist()
-        except (FileNotUsable, InvalidFile) as error:  # these say how to write tables anew
-            raise InvalidFile(
-                f"{store.root / 'tables' / table}.parquet is not there or damaged: to restore "
-                f"takes {', '.join(SCHEMAS)}.parquet; --results names another folder"
-            ) from error
-        for row in rows:
-            name = JobName(*(row.pop(field) for field in JobName._fields))
-            if table == "folds":
-                jobs[name] = {one: [] for one in SCHEMAS}
+        for row in _rows(store, table):
+            name = _name(row)
             if name in jobs:
                 jobs[name][table].append(row)
     return jobs
+
+
+def _rows(store: ResultStore, table: str) -> list[Row]:
+    try:
+        rows: list[Row] = read_arrow(store.root, table).to_pylist()
+    except (FileNotUsable, InvalidFile) as error:  # these say how to write tables anew
+        raise InvalidFile(
+            f"{store.root / 'tables' / table}.parquet is not there, damaged or of another version: "
+            f"to restore takes {', '.join(SCHEMAS)}.parquet; --results names another folder"
+        ) from error
+    return rows
+
+
+def _name(row: Row) -> JobName:
+    return JobName(*(row[field] for field in JobName._fields))
 
 
 def _record(rows: Rows) -> Record:

@@ -21,6 +21,10 @@ class Real:
     def __contains__(self, value: object) -> bool:
         return isinstance(value, int | float) and self.low <= value <= self.high
 
+    def nearest(self, value: float) -> float:
+        """Return the value between the bounds that is nearest."""
+        return min(max(value, self.low), self.high)
+
 
 @dataclass(frozen=True)
 class Integer:
@@ -36,6 +40,10 @@ class Integer:
     def __contains__(self, value: object) -> bool:
         return isinstance(value, int) and self.low <= value <= self.high
 
+    def nearest(self, value: int) -> int:
+        """Return the value between the bounds that is nearest."""
+        return min(max(value, self.low), self.high)
+
 
 @dataclass(frozen=True)
 class Categorical:
@@ -49,6 +57,10 @@ class Categorical:
 
     def __contains__(self, value: object) -> bool:
         return value in self.options
+
+    def nearest(self, value: str) -> str:
+        """Return the option itself, or the first where it is none."""
+        return value if value in self.options else self.options[0]
 
 
 Dimension = Real | Integer | Categorical

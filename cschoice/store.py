@@ -26,7 +26,7 @@ from pathlib import Path
 from cschoice.claims import claimed_by_living
 from cschoice.errors import FileNotUsable, InvalidFile
 from cschoice.files import read_shared, replacing
-from cschoice.records import Job, Record, State, Trial, from_json, to_json
+from cschoice.records import Job, JobName, Record, State, Trial, from_json, to_json
 
 STORE_VERSION = 1
 CHECKPOINT = "checkpoint.safetensors"
@@ -76,7 +76,7 @@ class ResultStore:
                 f"{STORE_VERSION}): install that, or choose another --results"
             )
 
-    def folder(self, job: Job) -> Path:
+    def folder(self, job: Job | JobName) -> Path:
         """Return where the job's files are."""
         return self.root / "runs" / job.profile / job.experiment / job.label
 
@@ -100,6 +100,10 @@ class ResultStore:
     def begun(self, job: Job) -> bool:
         """Say whether the files in its folder are of exactly this job, in this version."""
         return self._key(self.folder(job)) == job.key
+
+    def has(self, job: Job | JobName) -> bool:
+        """Say whether there are files of this job, in whatever configuration."""
+        return (self.folder(job) / "job.json").exists()
 
     def redo(self, job: Job) -> None:
         """Have a job done again; what came out of it stays until that begins."""
@@ -176,10 +180,6 @@ class ResultStore:
             job = self._read_job(path.parent)
             if job is not None:
                 yield job
-
-    def has_only_tables(self) -> bool:
-        """Say whether results are in tables alone, as in a checkout."""
-        return next(self.jobs(), None) is None and (self.root / "tables/folds.parquet").exists()
 
     def _read_job(self, folder: Path) -> Job | None:
         """Return the job whose files these are; None if there are none or they are cut short."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+from cschoice.errors import InvalidParameter
 from cschoice.records import Budget, Rung, Trial, TrialState
 from cschoice.seeding import seed_for
 from cschoice.space import Categorical, Dimension, Integer, Real
@@ -221,9 +222,13 @@ def narrowed(
             left[name] = dimension
         elif isinstance(dimension, Categorical):
             options = tuple(option for option in dimension.options if option in limit)
+            if not options:
+                raise InvalidParameter(
+                    f"{name} must be among {', '.join(dimension.options)}, got {limit}"
+                )
             if len(options) > 1:
                 left[name] = Categorical(options)
-            elif options:
+            else:
                 fixed[name] = options[0]
         else:
             low, high = (min(max(end, dimension.low), dimension.high) for end in limit)

@@ -134,7 +134,10 @@ def mixed(results):
         made.job("sushi", "mnl", fold, state="skipped", reason=NASTY)
     for fold in range(3):
         made.job("hypervolume", "feta", fold)
-    made.job("hypervolume", "feta", 3, state="failed", reason="RuntimeError: out\nof memory")
+    failed = made.job(
+        "hypervolume", "feta", 3, state="failed", reason="RuntimeError: out\nof memory"
+    )
+    made.trial(failed, 0, random.Random(0))
     confirmed = made.job("hypervolume", "mnl", 0, n_trials=3, seed=7)
     for number in (3, 4):
         made.trial(confirmed, number, random.Random(number), "full")

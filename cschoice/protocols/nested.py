@@ -150,13 +150,8 @@ def _tune(context: Context, fits: _Fits) -> list[Trial]:
 
 
 def _inside(params: Params, space: Mapping[str, Dimension]) -> dict[str, Any]:
-    """Move defaults that lie outside a narrowed space to its border."""
-    return {
-        name: min(max(params[name], space[name].low), space[name].high)  # type: ignore[union-attr]
-        if hasattr(space[name], "low")
-        else params[name]
-        for name in space
-    }
+    """Move defaults that lie outside a narrowed space to the nearest value inside."""
+    return {name: dimension.nearest(params[name]) for name, dimension in space.items()}
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ def _mixed(inputs: Inputs) -> Iterator[str]:
     """Name what differs between jobs that stand in one table."""
     done = inputs.folds[inputs.folds["state"] == "done"]
     by_number: dict[int, list[str]] = {}
-    for (_, learner, _), trials in inputs.trials.groupby(["dataset", "learner", "fold"]):
+    cell = ["dataset", "learner", "fold"]
+    for (_, learner, _), trials in inputs.trials.merge(done[cell]).groupby(cell):
         # Full fits that confirm a screen are no trials of the budget.
         of_budget = trials["rung"] == trials["rung"].iloc[0]
         by_number.setdefault(int(of_budget.sum()), []).append(str(learner))

@@ -9,6 +9,7 @@ import pytest
 
 from cschoice.learners import LEARNERS
 from cschoice.learners.saving import load
+from cschoice.store import ResultStore
 from cschoice.tasks import ChoiceTasks, Kind
 
 CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"
@@ -193,26 +194,69 @@ def test_a_run_where_only_tables_were_kept_loses_none_of_them(run):
     run(f"run {CHEAP}")
     before = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
     shutil.rmtree("results/runs")
-    result = run(f"run {CHEAP.replace('--learner random', '--force')}")
-    assert "kept 2 other jobs of results/tables" in result.stderr
+    result = run(f"run {CHEAP.replace('--learner random', '')}")
+    assert "4 jobs were in results/tables alone and are kept" in result.stderr
     assert result.stderr.count("✓ done    medoid/mnl") == 2
     after = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
     pd.testing.assert_frame_equal(after, before)
 
 
-def test_tables_are_not_collected_from_nothing(run):
+def test_what_builds_on_jobs_of_the_tables_is_the_same_there(run):
+    tuned = "--learner mnl --dataset medoid --profile smoke --executor inline"
+    run(f"run {tuned}")
+    run(f"run --experiment generalization {tuned}")
+    before = pd.read_parquet("results/tables/curves.parquet")
+    shutil.rmtree("results/runs")
+    run(f"run {tuned}")
+    pd.testing.assert_frame_equal(pd.read_parquet("results/tables/curves.parquet"), before)
+    shutil.rmtree("results/runs")
+    result = run(f"run --experiment generalization {tuned}")
+    assert "defaults are used" not in result.stderr
+    assert result.stderr.count("✓ done    medoid/mnl") == 2
+    pd.testing.assert_frame_equal(pd.read_parquet("results/tables/curves.parquet"), before)
+
+
+def test_what_was_interrupted_while_jobs_came_back_goes_on(run, monkeypatch):
     run(f"run {CHEAP}")
     before = tables()
     shutil.rmtree("results/runs")
-    assert "'cschoice restore' makes the jobs of tables" in run("collect", code=2).stderr
+    finish = ResultStore.finish
+
+    def interrupted(store, job, record):
+        if job.fold == 1:
+            raise KeyboardInterrupt
+        finish(store, job, record)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ResultStore, "finish", interrupted)
+        run("collect", code=130)
+    assert len(list(Path("results/runs").glob("**/job.json"))) == 1
+    assert tables() == before
+    run("collect")
     assert tables() == before
 
 
-def test_what_cannot_be_restored_from_is_named(run):
+def test_tables_that_cannot_be_read_are_named_and_hold_up_no_run(run):
     run(f"run {CHEAP}")
     shutil.rmtree("results/runs")
     Path("results/tables/trials.parquet").write_bytes(b"cut")
-    assert "trials.parquet is not there or damaged" in run("restore", code=2).stderr
+    assert "trials.parquet is not there, damaged" in run("restore", code=2).stderr
+    result = run(f"run {CHEAP}")
+    assert "trials.parquet is not there, damaged" in result.stderr
+    assert result.stderr.count("✓") == 4
+
+
+def test_jobs_of_another_study_leave_the_tables_with_a_word(run):
+    run(f"run {CHEAP}")
+    shutil.rmtree("results/runs")
+    Path("experiments.yaml").write_text(
+        "experiments: {study: {protocol: convergence, datasets: [medoid], learners: [feta]}}\n"
+        "profiles: {smoke: {folds: 1, datasets: {n_train: 20, n_test: 20}, learners: {epochs: 1}},"
+        " laptop: {}}\n"
+    )
+    result = run("run --profile smoke --executor inline")
+    assert "4 jobs are in results/tables alone, and failed or are of another" in result.stderr
+    assert pd.read_parquet("results/tables/folds.parquet")["learner"].tolist() == ["feta"]
 
 
 def test_jobs_that_were_begun_again_are_left_as_they_are(run):

@@ -74,7 +74,7 @@ def test_many_random_coefficients_share_one_set_of_draws(monkeypatch):
     assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=1e-3)
 
 
-def test_many_parameters_are_found_in_fewer_steps_and_predict_the_same(monkeypatch):
+def test_many_parameters_are_found_in_fewer_steps_that_fit_as_well(monkeypatch):
     tasks = ragged(300)
     n_calls = Counter()
     loss = MixedLogit._loss

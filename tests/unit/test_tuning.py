@@ -6,6 +6,7 @@ import math
 import pytest
 
 from cschoice import tuning
+from cschoice.errors import InvalidParameter
 from cschoice.records import Budget, Frugal, Rung, Trial, TrialState
 from cschoice.space import Categorical, Integer, Real
 from cschoice.tuning import best_trial, chosen_trial, narrowed, next_trial, propose
@@ -210,3 +211,14 @@ def test_limits_cut_a_space_down():
         {name: SPACE[name] for name in ("rate", "layers", "act")},
         {"units": 4},  # the nearest that the space allows
     )
+
+
+def test_limits_that_leave_nothing_are_a_mistake():
+    with pytest.raises(InvalidParameter, match=r"act must be among relu, selu, got \['gelu'\]"):
+        narrowed(SPACE, {"act": ["gelu"]})
+
+
+def test_values_outside_a_space_have_a_nearest_one_inside():
+    assert SPACE["rate"].nearest(1.0) == 1e-1
+    assert SPACE["layers"].nearest(0) == 1
+    assert [SPACE["act"].nearest(name) for name in ("selu", "gelu")] == ["selu", "relu"]
