@@ -24,7 +24,7 @@ def keep_tables(study: Study, store: ResultStore) -> Sequence[Job]:
         say(str(error))
         return []
     if restored:
-        say(f"{len(restored)} jobs were in {tables} alone and are kept")
+        say(f"{len(restored)} jobs were in {tables} alone: they are kept, as done")
     if n_other:
         say(
             f"{n_other} jobs are in {tables} alone, and failed or are of another configuration: "

@@ -195,7 +195,7 @@ def test_a_run_where_only_tables_were_kept_loses_none_of_them(run):
     before = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
     shutil.rmtree("results/runs")
     result = run(f"run {CHEAP.replace('--learner random', '')}")
-    assert "4 jobs were in results/tables alone and are kept" in result.stderr
+    assert "4 jobs were in results/tables alone: they are kept, as done" in result.stderr
     assert result.stderr.count("✓ done    medoid/mnl") == 2
     after = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
     pd.testing.assert_frame_equal(after, before)
