@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ import typer
 
 from cschoice.claims import claimed_by_living
 from cschoice.config import load
+from cschoice.datasets import DATASETS
+from cschoice.datasets.rawdata import RAW_DATA
 from cschoice.errors import InvalidParameter
 from cschoice.executors import Executor
 from cschoice.executors.inline import InlineExecutor
@@ -120,19 +123,18 @@ def run(
             "see 'cschoice show learners' and 'cschoice show datasets'"
         )
     where = None if dry_run else _executor(resources, store, device, workers, keep_predictions)
-    if where is not None and (kept := keep_tables(study, store)):
+    kept = set() if dry_run else set(keep_tables(study, store))
+    if kept:
         jobs = plan(study, selection, store)  # some build on what came back
-        for job in set(kept) & set(jobs):
-            store.redo(job)
-    remaining = [job for job in jobs if force or store.progress(job) is not Progress.DONE]
+    anew = _with_data(job for job in jobs if force or job in kept)
+    remaining = [job for job in jobs if job in anew or store.progress(job) is not Progress.DONE]
     _say_remarks(remaining)
     if where is None:
         n_slots = resources.max_jobs if slurm else len(local_slots(device, workers))
         _show_plan(remaining, store, len(jobs) - len(remaining), n_slots)
         return
     store.open()
-    if force:
-        _redo(remaining, store)
+    _redo(anew, store)
     next_options = _options(profile, experiment, results)
     if detach and isinstance(where, SlurmExecutor):
         n_new = where.submit(remaining)
@@ -142,7 +144,10 @@ def run(
             )
         typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
         return
-    _run(remaining, store, where, on_exit)
+    if remaining:
+        _run(remaining, store, where, on_exit)
+    else:
+        say("all of it is done: --force does it anew")
     collect(store, current_jobs(study, store, jobs, trials)[0])
     counts = Counter(store.progress(job) for job in jobs)  # the files are the truth
     typer.echo(
@@ -167,7 +172,17 @@ def _say_remarks(jobs: list[Job]) -> None:
         talk.print(f"{remark}: {', '.join(cells)}", highlight=False, markup=False)
 
 
-def _redo(jobs: list[Job], store: ResultStore) -> None:
+def _with_data(jobs: Iterable[Job]) -> set[Job]:
+    """Leave out jobs whose raw data are not there: what came out of them would be lost."""
+    found = set(jobs)
+    raw = {name: DATASETS[name].raw for name in {job.dataset for job in found}}
+    present = {name for name, source in raw.items() if not source or RAW_DATA[source].present()}
+    if lacking := sorted(set(raw) - present):
+        say(f"no raw data of {', '.join(lacking)}: what is done there stays, nothing runs anew")
+    return {job for job in found if job.dataset in present}
+
+
+def _redo(jobs: Iterable[Job], store: ResultStore) -> None:
     busy = [job.label for job in jobs if claimed_by_living(store.folder(job))]
     if busy:
         raise InvalidParameter(f"--force: another run works on {busy[0]}: stop it first")

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from cschoice.datasets import DATASETS
 from cschoice.learners import LEARNERS
 from cschoice.learners.saving import load
 from cschoice.store import ResultStore
@@ -234,6 +236,21 @@ def test_what_was_interrupted_while_jobs_came_back_goes_on(run, monkeypatch):
     assert tables() == before
     run("collect")
     assert tables() == before
+
+
+def test_what_is_done_stays_where_its_raw_data_are_gone(run, monkeypatch):
+    line = CHEAP.replace("--dataset medoid", "--dataset unique-onehot")
+    run(f"run {line}")
+    before = tables()
+    info = replace(DATASETS["unique-onehot"], raw="mnist")  # which are not there
+    monkeypatch.setitem(DATASETS.written, "unique-onehot", info)
+    for lost in (False, True):
+        if lost:
+            shutil.rmtree("results/runs")
+        result = run(f"run {line} --force")
+        assert "no raw data of unique-onehot: what is done there stays" in result.stderr
+        assert "all of it is done: --force does it anew" in result.stderr
+        assert tables() == before
 
 
 def test_tables_that_cannot_be_read_are_named_and_hold_up_no_run(run):
