@@ -50,12 +50,12 @@ readme: .venv/installed
 
 setup: .venv/installed-dev
 
-.venv/installed: pyproject.toml constraints.txt cschoice/datasets/_rules.c
+.venv/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e .
 	touch $@
 
-.venv/installed-dev: pyproject.toml constraints.txt cschoice/datasets/_rules.c
+.venv/installed-dev: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e '.[dev]'
 	touch $@ .venv/installed

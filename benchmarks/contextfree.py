@@ -21,10 +21,10 @@ from functools import partial
 import numpy as np
 
 from cschoice.datasets import make_dataset
-from cschoice.datasets.mnist import occurrences
+from cschoice.datasets.raw.mnist import occurrences
 from cschoice.errors import DataUnavailable
+from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner
-from cschoice.metrics import metric
 
 DATASETS = ("hypervolume", "medoid", "mnist-unique-singleton", "mnist-mode-singleton")
 

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cschoice.config import load
-from cschoice.pipeline import Selection, plan
-from cschoice.protocols.context import Context
-from cschoice.records import Job
-from cschoice.store import ResultStore
-from cschoice.worker import work
+from cschoice.runs.protocols.context import Context
+from cschoice.runs.records import Job
+from cschoice.runs.store import ResultStore
+from cschoice.runs.worker import work
+from cschoice.study.config import load
+from cschoice.study.plan import Selection, plan
 
 
 def tuned(job: Job, store: ResultStore) -> tuple[float, float]:

@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from cschoice.datasets import make_dataset
-from cschoice.decision import tune_threshold
-from cschoice.metrics import METRICS
+from cschoice.evaluation.decisions import tune_threshold
+from cschoice.evaluation.metrics import METRICS
 from cschoice.tasks import ChoiceTasks, Kind
 
 REPEATS = 5

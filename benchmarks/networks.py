@@ -27,8 +27,8 @@ from torch.nn import functional as F  # noqa: N812
 from cschoice.learners import make_learner
 from cschoice.learners.fate import FateNet
 from cschoice.learners.feta import FetaNet
-from cschoice.losses import loss_for
-from cschoice.nets import ContextMLP, Hidden, Layers, SetEncoder
+from cschoice.nets.layers import ContextMLP, Hidden, Layers, SetEncoder
+from cschoice.nets.losses import loss_for
 from cschoice.tasks import ChoiceTasks, Kind
 
 Run = Callable[[ChoiceTasks, int], None]  # tasks and number of epochs

@@ -15,10 +15,10 @@ import resource
 import tempfile
 from pathlib import Path
 
-from cschoice.config import load
-from cschoice.executors.local import LocalExecutor, local_slots
-from cschoice.pipeline import Selection, plan
-from cschoice.store import ResultStore
+from cschoice.runs.executors.local import LocalExecutor, local_slots
+from cschoice.runs.store import ResultStore
+from cschoice.study.config import load
+from cschoice.study.plan import Selection, plan
 
 
 def used() -> float:

@@ -19,11 +19,11 @@ import torch
 import yaml
 
 from cschoice.datasets import make_dataset
-from cschoice.decision import choose, tune_threshold
+from cschoice.evaluation.decisions import choose, tune_threshold
+from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner
-from cschoice.metrics import metric
-from cschoice.splits import stratified_shuffle_splits
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.splits import stratified_shuffle_splits
 
 
 class Goal(NamedTuple):

@@ -7,16 +7,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-import made_results
+import result_examples
 
 from cschoice.registry import load
 from cschoice.report import FORMATS
-from cschoice.report.summary import summarize
+from cschoice.report.compute.summary import summarize
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        results = made_results.complete(folder, n_trials=18)
+        results = result_examples.complete(folder, n_trials=18)
         started = time.process_time()
         summary = summarize(results, "laptop")
         tables = (summary.inputs.folds, summary.inputs.metrics, summary.inputs.trials)

@@ -26,15 +26,15 @@ from pathlib import Path
 
 from cschoice_cli.display import duration
 
-from cschoice.config import load
 from cschoice.learners import make_learner
-from cschoice.pipeline import Selection, plan
-from cschoice.protocols.base import protocol_of
-from cschoice.records import Job
-from cschoice.resources import Resources
-from cschoice.store import ResultStore
-from cschoice.study import Study
-from cschoice.tables import read
+from cschoice.runs.executors.resources import Resources
+from cschoice.runs.protocols.protocol import protocol_of
+from cschoice.runs.records import Job
+from cschoice.runs.store import ResultStore
+from cschoice.runs.tables import read
+from cschoice.study.config import load
+from cschoice.study.plan import Selection, plan
+from cschoice.study.settings import Study
 
 Cell = tuple[str, str]  # dataset, learner
 OVERHEAD = 2.8  # seconds per start

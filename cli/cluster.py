@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cschoice.config import with_options
 from cschoice.errors import ClusterError, InvalidParameter
-from cschoice.executors.slurm import SlurmExecutor
-from cschoice.resources import Resources
-from cschoice.study import Study
+from cschoice.runs.executors.resources import Resources
+from cschoice.runs.executors.slurm import SlurmExecutor
+from cschoice.study.config import with_options
+from cschoice.study.settings import Study
 
 from .console import say, talk
 

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 
 from cschoice.datasets import DATASETS
-from cschoice.datasets.folders import data_folders
-from cschoice.datasets.rawdata import RAW_DATA, RawData
+from cschoice.datasets.raw.catalogue import RAW_DATA, RawData
+from cschoice.datasets.raw.folders import data_folders
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter, UnknownName
 from cschoice.registry import unknown_name
 
@@ -99,21 +99,21 @@ def check(
     Reads everything once and keeps what was read in the cache, where 'cschoice run' finds it.
     Exit code 1 if something is damaged or wrong; what differs for a known reason says which.
     """
-    from cschoice.datasets import checking
+    from cschoice.datasets.raw import checks
 
     chosen = [_raw_name(name) for name in names or ()]
     present = [name for name in RAW_DATA if RAW_DATA[name].present()]
-    checks: list[checking.Check] = []
+    done: list[checks.Check] = []
     failed = False
     for name in dict.fromkeys(chosen or present):
         try:
             with talk.status(f"checking {name}"):
-                checks += checking.check(name)
+                done += checks.check(name)
         except DamagedData as error:  # the others may be right
             complain(str(error))
             failed = True
-    failed = failed or any(one.verdict is checking.Verdict.WRONG for one in checks)
-    _show(checks, as_json)
+    failed = failed or any(one.verdict is checks.Verdict.WRONG for one in done)
+    _show(done, as_json)
     if absent := [name for name in RAW_DATA if name not in present and not chosen]:
         talk.print(f"not there: {', '.join(absent)}; see 'cschoice data list'", soft_wrap=True)
     raise typer.Exit(1 if failed else 0)
@@ -143,7 +143,7 @@ def fetch(
 
     They go to the user's cache folder, or to the folder given. Every file is verified.
     """
-    from cschoice.datasets.fetching import fetch as fetch_data
+    from cschoice.datasets.raw.download import fetch as fetch_data
 
     raw_name = _raw_name(name)
     if RAW_DATA[raw_name].present():

@@ -14,8 +14,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from cschoice.executors import Outcome
-from cschoice.records import Job, Record, State
+from cschoice.runs.executors import Outcome
+from cschoice.runs.records import Job, Record, State
 
 from .console import talk
 

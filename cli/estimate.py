@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from cschoice.datasets import make_dataset
 from cschoice.errors import DataUnavailable
 from cschoice.learners import make_learner
-from cschoice.protocols.base import protocol_of
-from cschoice.records import Job, State
-from cschoice.store import ResultStore
+from cschoice.runs.protocols.protocol import protocol_of
+from cschoice.runs.records import Job, State
+from cschoice.runs.store import ResultStore
 
 _PROBE_TASKS = 64
 

@@ -13,9 +13,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 
 from cschoice.datasets import DatasetSource, make_dataset
 from cschoice.errors import FileAlreadyExists, FileNotUsable, InvalidParameter
-from cschoice.files import explained, filling
-from cschoice.taskfile import items_path
+from cschoice.io.files import explained, filling
 from cschoice.tasks import ChoiceTasks
+from cschoice.tasks.parquet import items_path
 
 from .console import answer_table, file_size, talk
 from .options import DataFolder

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cschoice import frames
 from cschoice.datasets import DATASETS
-from cschoice.datasets.own import FOLDER, About, check_name, found, keep
+from cschoice.datasets.imported import FOLDER, About, check_name, found, keep
 from cschoice.errors import FileAlreadyExists, InvalidParameter
-from cschoice.tasks import ChoiceTasks
+from cschoice.tasks import ChoiceTasks, frames
 
 from .console import answer_table, talk
 

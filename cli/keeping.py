@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cschoice.errors import InvalidFile
-from cschoice.records import Job
-from cschoice.restoring import restore
-from cschoice.store import ResultStore
-from cschoice.study import Study
+from cschoice.runs.records import Job
+from cschoice.runs.store import ResultStore
+from cschoice.study.restore import restore
+from cschoice.study.settings import Study
 
 from .console import say
 

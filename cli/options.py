@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cschoice.config import DEFAULT_PROFILE
-from cschoice.datasets.folders import DATA_VARIABLE
+from cschoice.datasets.raw.folders import DATA_VARIABLE
+from cschoice.study.config import DEFAULT_PROFILE
 
 Learner = Annotated[
     list[str] | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cschoice.errors import FileAlreadyExists, InvalidParameter
-from cschoice.files import replacing
+from cschoice.io.files import replacing
 
 from .console import talk
 
@@ -36,7 +36,7 @@ def predict(
         raise InvalidParameter(f"--out must end in {' or '.join(_SUFFIXES)}, got '{out}'")
     if out.exists() and not force:
         raise FileAlreadyExists(f"{out} is there already: give --force, or another --out")
-    from cschoice.prediction import Predictor
+    from cschoice.models.predictor import Predictor
 
     with talk.status(f"predicting {table}"):
         predicted = Predictor.load(model).predict(table)

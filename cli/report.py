@@ -7,15 +7,16 @@ from typing import Annotated
 import typer
 
 from cschoice.errors import InvalidParameter
-from cschoice.report import ALL, FORMATS, TERMINAL, paper
-from cschoice.report.content.findings import findings
-from cschoice.report.content.lines import curve_table
-from cschoice.report.content.results import comparison_table
-from cschoice.report.content.verdicts import winners_table
-from cschoice.report.pictures import curves
-from cschoice.report.summary import Summary, summarize
-from cschoice.report.table import Table, plain
-from cschoice.report.writing import formats, write
+from cschoice.report import ALL, FORMATS, TERMINAL
+from cschoice.report.compute import paper
+from cschoice.report.compute.summary import Summary, summarize
+from cschoice.report.contents.curve_tables import curve_table
+from cschoice.report.contents.headlines import findings
+from cschoice.report.contents.pictures import curves
+from cschoice.report.contents.score_tables import comparison_table
+from cschoice.report.contents.table import Table, plain
+from cschoice.report.contents.winner_tables import winners_table
+from cschoice.report.formats.writing import formats, write
 from cschoice.tasks import Kind
 
 from .console import answer_table, talk

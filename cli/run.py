@@ -10,21 +10,21 @@ from typing import Annotated
 
 import typer
 
-from cschoice.claims import claimed_by_living
-from cschoice.config import load
 from cschoice.datasets import DATASETS
-from cschoice.datasets.rawdata import RAW_DATA
+from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.errors import InvalidParameter
-from cschoice.executors import Executor
-from cschoice.executors.inline import InlineExecutor
-from cschoice.executors.local import LocalExecutor, local_slots
-from cschoice.executors.slurm import SlurmExecutor
-from cschoice.pipeline import Selection, current_jobs, plan, remarks
-from cschoice.pipeline import run as run_jobs
-from cschoice.records import Job
-from cschoice.resources import Resources
-from cschoice.store import Progress, ResultStore
-from cschoice.tables import collect
+from cschoice.io.locks import claimed_by_living
+from cschoice.runs.executors import Executor
+from cschoice.runs.executors.inline import InlineExecutor
+from cschoice.runs.executors.local import LocalExecutor, local_slots
+from cschoice.runs.executors.resources import Resources
+from cschoice.runs.executors.slurm import SlurmExecutor
+from cschoice.runs.records import Job
+from cschoice.runs.store import Progress, ResultStore
+from cschoice.runs.tables import collect
+from cschoice.study.config import load
+from cschoice.study.plan import Selection, current_jobs, plan, remarks
+from cschoice.study.plan import run as run_jobs
 
 from .cluster import (
     Account,
@@ -147,7 +147,7 @@ def run(
     if remaining:
         _run(remaining, store, where, on_exit)
     else:
-        say("all of it is done: --force does it anew")
+        say("nothing is left to run: --force runs it again")
     collect(store, current_jobs(study, store, jobs, trials)[0])
     counts = Counter(store.progress(job) for job in jobs)  # the files are the truth
     typer.echo(

@@ -9,9 +9,9 @@ from typing import Any
 import typer
 
 from cschoice.datasets import DATASETS
-from cschoice.datasets.rawdata import RAW_DATA
+from cschoice.datasets.raw.catalogue import RAW_DATA
+from cschoice.evaluation.metrics import METRICS
 from cschoice.learners import LEARNERS
-from cschoice.metrics import METRICS
 from cschoice.space import Categorical, Dimension
 
 from .console import answer_json, answer_table, talk

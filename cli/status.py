@@ -6,13 +6,13 @@ from collections import Counter
 
 import typer
 
-from cschoice.config import load
 from cschoice.errors import FileNotUsable
-from cschoice.executors.slurm_standing import standing
-from cschoice.pipeline import Selection, current_jobs, plan
-from cschoice.restoring import restore as restore_jobs
-from cschoice.store import Progress, ResultStore
-from cschoice.tables import collect as collect_tables
+from cschoice.runs.executors.slurm_standing import standing
+from cschoice.runs.store import Progress, ResultStore
+from cschoice.runs.tables import collect as collect_tables
+from cschoice.study.config import load
+from cschoice.study.plan import Selection, current_jobs, plan
+from cschoice.study.restore import restore as restore_jobs
 
 from .console import answer_json, answer_table, say, talk
 from .keeping import keep_tables

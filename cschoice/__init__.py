@@ -12,13 +12,13 @@ _PUBLIC = {
     "ChoiceTasks": "cschoice.tasks:ChoiceTasks",
     "CschoiceError": "cschoice.errors:CschoiceError",
     "Kind": "cschoice.tasks:Kind",
-    "Predictor": "cschoice.prediction:Predictor",
-    "choose": "cschoice.decision:choose",
+    "Predictor": "cschoice.models.predictor:Predictor",
+    "choose": "cschoice.evaluation.decisions:choose",
     "make_dataset": "cschoice.datasets:make_dataset",
     "make_learner": "cschoice.learners:make_learner",
-    "metric": "cschoice.metrics:metric",
-    "stratified_shuffle_splits": "cschoice.splits:stratified_shuffle_splits",
-    "tune_threshold": "cschoice.decision:tune_threshold",
+    "metric": "cschoice.evaluation.metrics:metric",
+    "stratified_shuffle_splits": "cschoice.tasks.splits:stratified_shuffle_splits",
+    "tune_threshold": "cschoice.evaluation.decisions:tune_threshold",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cschoice.report.paper import COLUMNS, DATASETS_IN_ORDER, results
+from cschoice.report.compute.paper import COLUMNS, DATASETS_IN_ORDER, results
 from cschoice.tasks import Kind
 
 TABLE = Path(__file__).parent.parent / "results" / "tables" / "metrics.parquet"

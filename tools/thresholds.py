@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from cschoice.datasets import make_dataset
-from cschoice.decision import choose, tune_threshold
-from cschoice.metrics import metric
-from cschoice.prediction import Predictor
-from cschoice.protocols.fitting import fold_of
-from cschoice.records import Job
-from cschoice.store import ResultStore
+from cschoice.evaluation.decisions import choose, tune_threshold
+from cschoice.evaluation.metrics import metric
+from cschoice.models.predictor import Predictor
+from cschoice.runs.protocols.fitting import fold_of
+from cschoice.runs.records import Job
+from cschoice.runs.store import ResultStore
 
 RESULTS = Path(__file__).parent.parent / "results"
 

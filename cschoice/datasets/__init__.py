@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from cschoice.datasets.base import DatasetSource
-from cschoice.datasets.own import found
+from cschoice.datasets.imported import found
+from cschoice.datasets.source import DatasetSource
 from cschoice.errors import InvalidParameter
 from cschoice.registry import Registry, load, unknown_name
 from cschoice.tasks import Kind
@@ -42,7 +42,7 @@ class DatasetInfo:
 
 
 def _synthetic(label: str, kind: Kind, n_features: int, n_objects: int, source: str) -> DatasetInfo:
-    target = f"cschoice.datasets.{source}"
+    target = f"cschoice.datasets.generated.{source}"
     parameters = {"n_features": n_features, "n_objects": n_objects}
     return DatasetInfo(
         label, kind, 10_000, 100_000, n_features, n_objects, target, parameters, test_to_train=0.0
@@ -51,7 +51,7 @@ def _synthetic(label: str, kind: Kind, n_features: int, n_objects: int, source: 
 
 def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Count) -> DatasetInfo:
     suffix = "-list" if kind is Kind.SINGLETON else ""
-    source = f"cschoice.datasets.letor:Letor{'List' if suffix else 'Subset'}"
+    source = f"cschoice.datasets.raw.letor:Letor{'List' if suffix else 'Subset'}"
     label, raw = f"LETOR-MQ{year}{suffix}", f"letor-mq{year}{suffix}"
     return DatasetInfo(
         label, kind, n_train, n_test, 46, n_objects, source, {"year": year}, raw, test_to_train=0.25
@@ -60,14 +60,14 @@ def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Coun
 
 def _mnist(rule: str, kind: Kind) -> DatasetInfo:
     """Return a row; tasks are fresh, but every fold deals the same images, half of them to test."""
-    label, source = f"MNIST-{rule}", f"cschoice.datasets.mnist:{rule}{kind.capitalize()}"
+    label, source = f"MNIST-{rule}", f"cschoice.datasets.raw.mnist:{rule}{kind.capitalize()}"
     return DatasetInfo(
         label, kind, 10_000, 100_000, 128, 10, source, raw="mnist", test_to_train=1.0
     )
 
 
 def _tag_genome(which: str) -> DatasetInfo:
-    label, source = f"Tag Genome {which} Movie", f"cschoice.datasets.taggenome:{which}Movie"
+    label, source = f"Tag Genome {which} Movie", f"cschoice.datasets.raw.tag_genome:{which}Movie"
     return DatasetInfo(
         label,
         Kind.SINGLETON,
@@ -82,14 +82,14 @@ def _tag_genome(which: str) -> DatasetInfo:
 
 
 def _expedia(kind: Kind, n_train: int, n_test: int) -> DatasetInfo:
-    source = f"cschoice.datasets.expedia:Expedia{kind.capitalize()}"
+    source = f"cschoice.datasets.raw.expedia:Expedia{kind.capitalize()}"
     return DatasetInfo(
         "Expedia", kind, n_train, n_test, 17, (5, 38), source, raw="expedia", test_to_train=4.0
     )
 
 
 def _sushi() -> DatasetInfo:
-    source = "cschoice.datasets.sushi:Sushi"
+    source = "cschoice.datasets.raw.sushi:Sushi"
     return DatasetInfo(
         "Sushi", Kind.SINGLETON, 7_000, 3_000, 7, 10, source, raw="sushi", test_to_train=0.25
     )
@@ -105,7 +105,7 @@ def _imported() -> dict[str, DatasetInfo]:
             n_test=about.n_test,
             n_features=about.n_features,
             n_objects=about.n_objects,
-            source="cschoice.datasets.own:OwnData",
+            source="cschoice.datasets.imported:OwnData",
             parameters={"name": name},
             pinned={"content": about.content, "n_folds": about.n_folds},
         )
@@ -132,7 +132,9 @@ DATASETS: Registry[DatasetInfo] = Registry(
         ),
         "expedia-singleton": _expedia(_SINGLETON, 78_041, 312_229),
         "sushi": _sushi(),
-        "unique-onehot": _synthetic("Unique (one-hot)", _SINGLETON, 10, 10, "unique:UniqueOneHot"),
+        "unique-onehot": _synthetic(
+            "Unique (one-hot)", _SINGLETON, 10, 10, "unique_onehot:UniqueOneHot"
+        ),
         "pareto2d": _synthetic("Pareto-front-2D", _SUBSET, 2, 30, "pareto:Pareto"),
         "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),
         "mnist-mode-subset": _mnist("Mode", _SUBSET),

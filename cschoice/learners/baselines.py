@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.learners.base import Arrays, Learner
+from cschoice.learners.learner import Arrays, Learner
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks, Kind
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from cschoice.learners.networks import TorchLearner, linear_space, training_space
-from cschoice.nets import ContextMLP, Mask, SetEncoder, linear, masked_mean
+from cschoice.learners.torch_learner import TorchLearner, linear_space, training_space
+from cschoice.nets.layers import ContextMLP, Mask, SetEncoder, linear, masked_mean
 from cschoice.space import Integer
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from cschoice.errors import InvalidParameter
-from cschoice.learners.networks import TorchLearner, linear_space, training_space
-from cschoice.nets import MLP, Layers, Mask, linear
-from cschoice.pairnet import PairEncoder, mean_over_others
+from cschoice.learners.torch_learner import TorchLearner, linear_space, training_space
+from cschoice.nets.layers import MLP, Layers, Mask, linear
+from cschoice.nets.pairs.encoder import PairEncoder, mean_over_others
 from cschoice.space import Integer
 
 

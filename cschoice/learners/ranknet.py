@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from cschoice.learners.networks import TorchLearner, training_space
-from cschoice.nets import MLP, Mask
+from cschoice.learners.torch_learner import TorchLearner, training_space
+from cschoice.nets.layers import MLP, Mask
 from cschoice.space import Integer
 from cschoice.tasks import Kind
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from cschoice.learners.networks import TorchLearner, training_space
-from cschoice.nets import MLP, Layers, Mask, SetEncoder, linear
+from cschoice.learners.torch_learner import TorchLearner, training_space
+from cschoice.nets.layers import MLP, Layers, Mask, SetEncoder, linear
 from cschoice.space import Integer
 
 LOSS_AVERSION = 1.5  # how much steeper the value falls below the reference than it rises above

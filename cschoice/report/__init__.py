@@ -15,9 +15,9 @@ TERMINAL, ALL = "terminal", "all"
 FORMATS: Registry[str] = Registry(
     "format",
     {
-        "html": "cschoice.report.page:html",
-        "latex": "cschoice.report.document:latex",
-        "markdown": "cschoice.report.text:markdown",
-        "csv": "cschoice.report.text:csv_files",
+        "html": "cschoice.report.formats.html:html",
+        "latex": "cschoice.report.formats.latex:latex",
+        "markdown": "cschoice.report.formats.text:markdown",
+        "csv": "cschoice.report.formats.text:csv_files",
     },
 )

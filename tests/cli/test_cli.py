@@ -13,7 +13,7 @@ import pytest
 from cschoice_cli import start
 
 from cschoice.datasets import DATASETS
-from cschoice.metrics import METRICS
+from cschoice.evaluation.metrics import METRICS
 from cschoice.tasks import ChoiceTasks
 
 COMMAND = Path(sys.executable).parent / "cschoice"

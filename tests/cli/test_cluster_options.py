@@ -9,7 +9,7 @@ from cschoice_cli import cluster
 from cschoice_cli.cluster import OnExit, leave_or_cancel
 
 from cschoice.errors import ClusterError
-from cschoice.executors import slurm_queue
+from cschoice.runs.executors import slurm_queue
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cschoice.datasets import DATASETS
-from cschoice.datasets.rawdata import RAW_DATA
+from cschoice.datasets.raw.catalogue import RAW_DATA
 
 
 def letor(folder, n_documents=12):

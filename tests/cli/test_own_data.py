@@ -9,9 +9,9 @@ import pytest
 
 from cschoice import ChoiceTasks, Predictor, make_dataset
 from cschoice.datasets import DATASETS
-from cschoice.decision import choose
 from cschoice.errors import DataUnavailable, InvalidFile, InvalidParameter
-from cschoice.learners.saving import load
+from cschoice.evaluation.decisions import choose
+from cschoice.models.saving import load
 
 SMOKE = "--profile smoke --executor inline"
 IMPORT = "import trips.csv --name trips --task trip --chosen chosen --features kind,cost"

@@ -6,23 +6,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-import made_results
 import pytest
+import result_examples
 
-from cschoice.report import document, page, text
+from cschoice.report.formats import html, latex, text
 
 SVG = b'<svg viewBox="0 0 1 1"></svg>'
 
 
 @pytest.fixture(autouse=True)
 def results(run):  # noqa: ARG001 - it changes to an empty folder
-    return made_results.mixed(Path("results"))
+    return result_examples.mixed(Path("results"))
 
 
 @pytest.fixture
 def no_drawing(monkeypatch):
     """Figures are drawn in other tests, and take most of the time."""
-    for module in (document, page, text):
+    for module in (latex, html, text):
         monkeypatch.setattr(module, "drawn", lambda *_: SVG)
 
 
@@ -98,7 +98,7 @@ def test_the_same_tables_give_the_same_bytes_elsewhere_and_torch_is_not_loaded(r
     run("report --format all")
     first = {path.name: path.read_bytes() for path in Path("results/report").iterdir()}
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.facecolor: red\n")
-    made_results.mixed(tmp_path / "other")
+    result_examples.mixed(tmp_path / "other")
     elsewhere = {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "HOME": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=os.environ | elsewhere,

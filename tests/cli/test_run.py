@@ -10,8 +10,8 @@ import pytest
 
 from cschoice.datasets import DATASETS
 from cschoice.learners import LEARNERS
-from cschoice.learners.saving import load
-from cschoice.store import ResultStore
+from cschoice.models.saving import load
+from cschoice.runs.store import ResultStore
 from cschoice.tasks import ChoiceTasks, Kind
 
 CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"
@@ -249,7 +249,7 @@ def test_what_is_done_stays_where_its_raw_data_are_gone(run, monkeypatch):
             shutil.rmtree("results/runs")
         result = run(f"run {line} --force")
         assert "no raw data of unique-onehot: what is done there stays" in result.stderr
-        assert "all of it is done: --force does it anew" in result.stderr
+        assert "nothing is left to run: --force runs it again" in result.stderr
         assert tables() == before
 
 

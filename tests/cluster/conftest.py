@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from faults.conftest import COMMAND, Study
 
-from cschoice.files import process_alive, read_shared
+from cschoice.io.files import process_alive, read_shared
 
 from .cluster import running_cluster, why_not
 

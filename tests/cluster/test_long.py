@@ -3,7 +3,7 @@
 import pytest
 from faults.conftest import assert_same, wait_for
 
-from cschoice.executors import slurm_queue
+from cschoice.runs.executors import slurm_queue
 
 from .cluster import running_cluster, why_not
 from .conftest import MNL, ClusterStudy, Here, assert_nothing_doubled

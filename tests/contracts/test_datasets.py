@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cschoice.datasets import DATASETS, make_dataset
-from cschoice.datasets.rawdata import RAW_DATA
+from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter, UnknownName
 from cschoice.tasks import ChoiceTasks
 

@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from cschoice.decision import choose, tune_threshold
 from cschoice.errors import InvalidFile, InvalidTasks, NotFitted
+from cschoice.evaluation.decisions import choose, tune_threshold
+from cschoice.evaluation.metrics import metric
 from cschoice.learners import LEARNERS, make_learner
-from cschoice.learners.saving import load, save
-from cschoice.metrics import metric
+from cschoice.models.saving import load, save
 from cschoice.tasks import ChoiceTasks, Kind
 
 # What makes a fit short; taken where the learner has such a parameter.

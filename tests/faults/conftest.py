@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from cschoice.tables import SCHEMAS, read
+from cschoice.runs.tables import SCHEMAS, read
 
 COMMAND = Path(sys.executable).parent / "cschoice"
 # Times, and what names the machine, may differ between equal runs.

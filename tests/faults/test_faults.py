@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from cschoice.files import process_alive
-from cschoice.protocols import checkpoints
+from cschoice.io.files import process_alive
+from cschoice.runs.protocols import checkpoints
 
 from .conftest import Study, assert_same, wait_for
 

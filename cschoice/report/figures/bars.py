@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cschoice.report.figures.places import grid, hide_unused, short, wrapped
+from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
+from cschoice.report.compute.scores import Row
+from cschoice.report.figures.placement import grid, hide_unused, short, wrapped
 from cschoice.report.figures.style import INK, SMALL, WIDTH, look
-from cschoice.report.labels import dataset_label, learner_label, learners_in_order
-from cschoice.report.views import Row
 
 _COLUMNS = 4
 _BAR = 0.145  # inches

@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cschoice.report.figures.places import grid, hide_unused, short, spread, wrapped
+from cschoice.report.compute.curves import Graph, Panel
+from cschoice.report.figures.placement import grid, hide_unused, short, spread, wrapped
 from cschoice.report.figures.style import INK, SMALL, WIDTH, look
-from cschoice.report.series import Graph, Panel
 
 _COLUMNS = 3
 _PANEL = 1.9  # inches high, at least

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from cschoice.registry import load
+from cschoice.report.contents.pictures import Picture
 from cschoice.report.figures.style import saved, styled
-from cschoice.report.pictures import Picture
 
 
 @lru_cache(maxsize=64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cschoice.report.figures.places import short
+from cschoice.report.compute.rankings import Ranking
+from cschoice.report.figures.placement import short
 from cschoice.report.figures.style import INK, SMALL, WIDTH
-from cschoice.report.rankings import Ranking
 
 _STEP = 0.17  # inches between names
 _BAR = 0.09  # inches between bars

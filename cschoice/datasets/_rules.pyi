@@ -1,6 +1,0 @@
-from typing import Any
-
-from numpy.typing import NDArray
-
-def distance_sums(points: NDArray[Any], sums: NDArray[Any], /) -> None: ...
-def pareto_front(points: NDArray[Any], front: NDArray[Any], /) -> None: ...

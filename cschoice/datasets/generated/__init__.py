@@ -1,0 +1,1 @@
+"""Problems drawn from a rule: every fold is a fresh draw."""

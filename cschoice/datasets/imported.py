@@ -1,0 +1,185 @@
+"""Imported datasets: tables of one's own, found by name in the folder ``data``.
+
+data/NAME/
+  tasks.parquet  all tasks, in the format of every other dataset
+  cschoice.json  what is known of them without reading them, and how the table was encoded
+
+The hash of the content is part of every job on the dataset: imported again with other content,
+old results are stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import DataUnavailable, FileNotUsable, InvalidFile, InvalidParameter
+from cschoice.io.documents import from_json, to_json
+from cschoice.io.files import filling
+from cschoice.seeding import seed_for
+from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.frames import Encoding
+from cschoice.tasks.splits import at_most, fold_numbers
+
+FOLDER = Path("data")
+FORMAT = "cschoice-dataset"
+VERSION = 1
+_TASKS, _ABOUT = "tasks.parquet", "cschoice.json"
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of an imported dataset without reading its tasks."""
+
+    format: str
+    version: int
+    source: str  # the name of the file it came from
+    kind: Kind
+    n_tasks: int
+    smallest: int  # number of objects of a task
+    largest: int
+    features: tuple[str, ...]
+    n_folds: int
+    fold_sizes: tuple[int, ...]  # tasks tested in each, with seed 0
+    content: str  # hash of tasks and encoding
+    encoding: Encoding
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of features of an object."""
+        return len(self.features)
+
+    @property
+    def n_objects(self) -> int | tuple[int, int]:
+        """Return the number of objects of a task, or the smallest and largest."""
+        return _range([self.smallest, self.largest])
+
+    @property
+    def n_train(self) -> int | tuple[int, int]:
+        """Return the number of training tasks per fold."""
+        return _range([self.n_tasks - size for size in self.fold_sizes])
+
+    @property
+    def n_test(self) -> int | tuple[int, int]:
+        """Return the number of test tasks per fold."""
+        return _range(self.fold_sizes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnData:
+    """An imported dataset; outer folds are a cross-validation over its tasks or its groups."""
+
+    name: str
+    content: str
+    n_folds: int = 5
+    max_train: int | None = None  # tasks of a fold, drawn at random; None: all
+    max_test: int | None = None
+    standardize: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """Return what its tasks ask for."""
+        return about(self.name).kind
+
+    @property
+    def encoding(self) -> Encoding:
+        """Return how its table was turned into tasks."""
+        return about(self.name).encoding
+
+    def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
+        """Return the train and test tasks of a fold; a seed deals the same folds to everyone."""
+        if not 0 <= index < self.n_folds:
+            allowed = f"0 to {self.n_folds - 1}"
+            raise InvalidParameter(f"dataset '{self.name}' has folds {allowed}, got {index}")
+        tasks = self._tasks()
+        tested = fold_numbers(tasks, self.n_folds, seed_for(seed, "folds", dataset=self.name))
+        rng = np.random.default_rng(seed_for(seed, "sample", dataset=self.name, fold=index))
+        return (
+            tasks[at_most(self.max_train, np.flatnonzero(tested != index), rng)],
+            tasks[at_most(self.max_test, np.flatnonzero(tested == index), rng)],
+        )
+
+    def _tasks(self) -> ChoiceTasks:
+        known = about(self.name)
+        if known.content != self.content:
+            raise DataUnavailable(
+                f"dataset '{self.name}' was imported again after this job was planned: run again"
+            )
+        path = FOLDER / self.name / _TASKS
+        tasks = ChoiceTasks.from_parquet(path)
+        if _hash(tasks, known.encoding) != known.content:
+            raise InvalidFile(f"{path} does not belong to {_ABOUT} beside it: import it again")
+        return tasks
+
+
+def keep(name: str, tasks: ChoiceTasks, encoding: Encoding, n_folds: int, source: str) -> About:
+    """Store imported tasks under a name; both files appear, or neither."""
+    folds = fold_numbers(tasks, n_folds, seed_for(0, "folds", dataset=name))
+    known = About(
+        format=FORMAT,
+        version=VERSION,
+        source=source,
+        kind=tasks.kind,
+        n_tasks=len(tasks),
+        smallest=int(tasks.sizes.min()),
+        largest=int(tasks.sizes.max()),
+        features=tuple(encoding.names),
+        n_folds=n_folds,
+        fold_sizes=tuple(np.bincount(folds).tolist()),
+        content=_hash(tasks, encoding),
+        encoding=encoding,
+    )
+    with filling(FOLDER / name) as temporary:
+        tasks.to_parquet(temporary / _TASKS, {"dataset": name, "source": source})
+        text = json.dumps(asdict(known), indent=2, ensure_ascii=False)
+        (temporary / _ABOUT).write_text(text + "\n", encoding="utf-8")
+    return known
+
+
+def check_name(name: str, taken: Collection[str]) -> None:
+    """Refuse a name that is no folder name, or that of another dataset."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
+        raise InvalidParameter(f"a name has letters, digits, '-', '_' and '.', got '{name}'")
+    if name in taken:
+        raise InvalidParameter(f"'{name}' is the name of a built-in dataset: choose another")
+
+
+def found() -> dict[str, About]:
+    """Return what is known of every imported dataset."""
+    names = sorted(path.parent.name for path in FOLDER.glob(f"*/{_ABOUT}"))
+    return {name: about(name) for name in names}
+
+
+def about(name: str) -> About:
+    """Return what is known of an imported dataset."""
+    path = FOLDER / name / _ABOUT
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DataUnavailable(f"{path} is not there: import the dataset again") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileNotUsable(f"cannot read {path}: {error}") from error
+    known: About = from_json(About, text, path)
+    if known.format != FORMAT or known.version != VERSION:
+        raise InvalidFile(f"{path} is of another version: import the dataset again")
+    return known
+
+
+def _hash(tasks: ChoiceTasks, encoding: Encoding) -> str:
+    digest = hashlib.blake2b(to_json([tasks.kind, asdict(encoding)]).encode(), digest_size=16)
+    for array in (tasks.features, tasks.offsets, tasks.chosen, tasks.groups):
+        digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _range(values: Collection[int]) -> int | tuple[int, int]:
+    return max(values) if min(values) == max(values) else (min(values), max(values))

@@ -1,0 +1,117 @@
+"""MNIST's images as features: what a network that learned 10,000 of them makes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets.raw.cache import cached, load_array, save_arrays
+from cschoice.datasets.raw.catalogue import RAW_DATA
+from cschoice.datasets.raw.files import RawFile
+from cschoice.errors import DamagedData
+
+Bytes = NDArray[np.uint8]
+
+N_DIGITS = 10
+SIDE = 28
+LEAST_ACCURACY = 0.98  # on the images it did not learn
+_MOST_IMAGES = 1_000_000
+_BYTES_TYPE = 8  # what the idx format calls unsigned bytes
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """All that the features depend on beside the images."""
+
+    channels: tuple[int, int] = (32, 64)
+    n_hidden: int = 256
+    n_features: int = 128
+    epochs: int = 10
+    batch_size: int = 100
+    learning_rate: float = 5e-3
+    l2: float = 1e-2
+    shift: int = 2  # pixels by which an image is moved at most while learning
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Images as features, with the digits they show."""
+
+    features: NDArray[np.float32]  # (images, features)
+    labels: NDArray[np.int64]  # (images,)
+    accuracy: float  # share of them in which the network recognizes the digit
+
+
+def digits() -> Digits:
+    """Return the 60,000 images that the network did not learn; made once, then from the cache.
+
+    The network learns MNIST's 10,000 test images: "10,000 of 70,000" is its split, turned round.
+    """
+    files = RAW_DATA["mnist"].find()
+    settings = NetworkSettings()
+
+    def make(folder: Path) -> None:
+        save_arrays(folder, asdict(_described(files, settings)))
+
+    about = {"format": 2, "network": asdict(settings)}
+    folder = cached("mnist", about, files.values(), make)
+    return Digits(
+        features=load_array(folder, "features"),
+        labels=load_array(folder, "labels"),
+        accuracy=float(load_array(folder, "accuracy")),
+    )
+
+
+def _described(files: Mapping[str, RawFile], settings: NetworkSettings) -> Digits:
+    known, known_labels = read_images(files["test-images"], files["test-labels"])
+    images, labels = read_images(files["train-images"], files["train-labels"])
+    from cschoice.datasets.raw import digit_network
+
+    network = digit_network.learn(known, known_labels, settings)
+    features, recognized = digit_network.describe(network, images)
+    accuracy = float((recognized == labels).mean())
+    if accuracy < LEAST_ACCURACY:
+        raise DamagedData(
+            f"the network recognizes {accuracy:.1%} of the digits in {files['train-images']}, "
+            f"not {LEAST_ACCURACY:.0%}: are these the original files of MNIST?"
+        )
+    return Digits(features, labels.astype(np.int64), accuracy)
+
+
+def read_images(images: RawFile, labels: RawFile) -> tuple[Bytes, Bytes]:
+    """Read images (images, 28, 28) and the digits they show."""
+    pixels, digit = read_idx(images, 3), read_idx(labels, 1)
+    if pixels.shape[1:] != (SIDE, SIDE):
+        shape = " × ".join(map(str, pixels.shape[1:]))
+        raise DamagedData(f"{images}: images must have {SIDE} × {SIDE} pixels, got {shape}")
+    if len(pixels) != len(digit):
+        raise DamagedData(f"{images} has {len(pixels):,} images, {labels} {len(digit):,} labels")
+    if digit.max() >= N_DIGITS:
+        position = int(np.argmax(digit >= N_DIGITS))
+        raise DamagedData(f"{labels}: label {position:,} must be 0 to 9, got {digit[position]}")
+    return pixels, digit
+
+
+def read_idx(file: RawFile, n_dimensions: int) -> Bytes:
+    """Read an idx file: two zeros, type, number of dimensions, big-endian sizes, the bytes."""
+    with file.open() as stream:
+        header = stream.read(4 + 4 * n_dimensions)
+        if header[:4] != bytes([0, 0, _BYTES_TYPE, n_dimensions]) or len(header) % 4:
+            raise DamagedData(
+                f"{file} is no idx file of bytes in {n_dimensions} dimensions: it begins with "
+                f"{header[:4].hex(' ') or 'nothing'}"
+            )
+        shape = np.frombuffer(header, dtype=">u4", offset=4).tolist()
+        if not 1 <= shape[0] <= _MOST_IMAGES or any(not 1 <= n <= 2**10 for n in shape[1:]):
+            raise DamagedData(f"{file} cannot hold {' × '.join(map(str, shape))} bytes")
+        n_bytes = int(np.prod(shape))
+        content = stream.read(n_bytes + 1)
+    if len(content) != n_bytes:
+        found = "more" if len(content) > n_bytes else f"{len(content):,}"
+        raise DamagedData(f"{file} must hold {n_bytes:,} bytes after its header, got {found}")
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape)

@@ -1,0 +1,1 @@
+"""From utilities to choices, and how good they are."""

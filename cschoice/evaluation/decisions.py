@@ -1,0 +1,99 @@
+"""From utilities to choices, the largest or all from a threshold on; and to probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidParameter, InvalidTasks
+from cschoice.evaluation.metrics import check_values
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+def choose(
+    tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]], threshold: float | None = None
+) -> NDArray[np.bool_]:
+    """Choose from each task (eqs. detsingleton and detsubset of the paper).
+
+    Singleton: the largest utility, the first of several. Subset: every utility of at least
+    ``threshold``, which may be none.
+    """
+    utilities = check_values(tasks, utilities)
+    if tasks.kind is Kind.SUBSET:
+        if threshold is None or np.isnan(threshold):
+            raise InvalidParameter(f"subset choice needs a threshold, got {threshold}")
+        # In float64: rounded to float32, a threshold could fall on the next smaller utility.
+        return utilities >= np.float64(threshold)
+    if threshold is not None:
+        raise InvalidParameter(f"singleton choice takes no threshold, got {threshold}")
+    largest = np.flatnonzero(utilities == tasks.spread(tasks.reduce(np.maximum, utilities)))
+    chosen = np.zeros(tasks.n_entries, dtype=bool)
+    chosen[largest[np.searchsorted(largest, tasks.offsets[:-1])]] = True
+    return chosen
+
+
+def probabilities(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the probability of each entry to be chosen, for utilities that mean that.
+
+    Singleton choice: the softmax over the task (eq. mnl); learners with another model give
+    log-probabilities as utilities, which the softmax leaves alone. Subset choice: each object by
+    itself (eq. likebin).
+    """
+    largest = np.finfo(np.float32).max  # an infinite utility has no difference to another one
+    values = np.clip(check_values(tasks, utilities).astype(np.float64), -largest, largest)
+    if tasks.kind is Kind.SUBSET:
+        return np.asarray(np.exp(-np.logaddexp(0, -values)))
+    weights = np.exp(values - tasks.spread(tasks.reduce(np.maximum, values)))
+    share: NDArray[np.float64] = weights / tasks.spread(tasks.reduce(np.add, weights))
+    return share
+
+
+def tune_threshold(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> float:
+    """Return the threshold with the largest F1-measure, averaged over tasks, on these tasks.
+
+    Exact, by two sorts: lower the threshold past one entry after the other. Each entry changes
+    the F1 of its own task only, by an amount that follows from its rank within the task, so the
+    mean F1 at every threshold is a running sum of these changes in the order of utilities.
+    The result lies halfway to the next smaller utility: the same choices here, no favour to
+    either side elsewhere.
+
+    >>> from cschoice.tasks import ChoiceTasks, Kind
+    >>> x = np.zeros((2, 2, 1))
+    >>> tasks = ChoiceTasks.from_dense(x, [[True, False], [True, True]], Kind.SUBSET)
+    >>> tune_threshold(tasks, np.array([3.0, 0.0, 2.0, 1.0]))
+    0.5
+    """
+    utilities = check_values(tasks, utilities)
+    if tasks.kind is not Kind.SUBSET:
+        raise InvalidTasks(["a threshold is for subset choice, these are singleton tasks"])
+    within = tasks.descending(utilities)
+    change = np.empty(tasks.n_entries)
+    change[within] = _f1_changes(tasks, tasks.chosen[within])
+
+    order = np.argsort(-utilities)
+    values = utilities[order].astype(np.float64)
+    gained = np.cumsum(change[order])
+    # Entries of one utility are chosen together: only the last of them is a threshold.
+    last = np.append(values[1:] < values[:-1], True)
+    gained, values = gained[last], values[last]
+    best = int(np.argmax(gained))
+    if best == len(values) - 1:
+        return float(values[best])
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = values[best] / 2 + values[best + 1] / 2
+    return float(middle if values[best + 1] < middle <= values[best] else values[best])
+
+
+def _f1_changes(tasks: ChoiceTasks, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return what choosing one more entry adds to its task's F1, entries sorted within tasks."""
+    rank = np.arange(1, tasks.n_entries + 1) - tasks.spread(tasks.offsets[:-1])
+    right = np.cumsum(chosen)
+    before = np.concatenate([[0], right])[tasks.offsets[:-1]]
+    truly = tasks.reduce(np.add, tasks.chosen, dtype=np.int64)
+    f1 = 2 * (right - tasks.spread(before)) / (tasks.spread(truly) + rank)
+    previous = np.concatenate([[0.0], f1[:-1]])
+    previous[tasks.offsets[:-1]] = 0
+    changes: NDArray[np.float64] = f1 - previous
+    return changes

@@ -1,0 +1,1 @@
+"""Files that appear whole, JSON documents, and locks: how everything reaches the disk."""

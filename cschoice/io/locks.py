@@ -1,0 +1,176 @@
+"""Who works on a folder: so that two runs share the work instead of doubling it.
+
+A claim is a numbered file that names its process, created together with its content by a hard
+link: of several who try, one succeeds, on network file systems too. The highest number holds the
+folder. A claim is dead when its process is (on this machine), or when its heartbeat stopped (on
+another one); whoever finds it dead takes the next number, and steps back if someone living turns
+out to hold another.
+
+A scheduler may start a process again on another machine while nobody knows whether the first is
+gone. Both then name the same owner: the later one takes over at once, and the earlier one, should
+it still live, finds that it no longer holds its claim before it writes anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cschoice.io.files import process_alive, read_shared
+
+_HEARTBEAT = 20.0  # seconds between signs of life
+_DEAD_AFTER = 600.0  # seconds without one, by the clock of the file system
+
+
+class ClaimLost(Exception):
+    """Someone took the folder over: whatever was going to be written is theirs to write."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to write into a folder."""
+
+    path: Path
+    holder: dict[str, Any]
+
+    def held(self) -> bool:
+        """Say whether the folder is still ours; to be asked just before writing into it."""
+        return _holder(self.path) == self.holder
+
+
+@contextmanager
+def claim(folder: Path, owner: str = "") -> Iterator[Claim | None]:
+    """Hold the folder during the block; yields None if someone living holds it."""
+    taken = _take(folder, owner)
+    if taken is None:
+        yield None
+        return
+    stop = threading.Event()
+    beat = threading.Thread(target=_beat, args=(taken, stop), daemon=True)
+    beat.start()
+    try:
+        yield taken
+    finally:
+        stop.set()
+        beat.join()
+        if taken.held():
+            taken.path.unlink(missing_ok=True)
+
+
+def claimed_by_living(folder: Path) -> bool:
+    """Say whether someone living holds the folder."""
+    return any(_lives(path) for path in _claims(folder))
+
+
+def owner_of(folder: Path) -> str:
+    """Return who holds the folder, living or dead; empty where it is nobody with a name."""
+    claims = _claims(folder)
+    holder = _holder(claims[-1]) if claims else None
+    return str(holder.get("owner", "")) if holder else ""
+
+
+def release(folder: Path, owner: str) -> None:
+    """Give up the claim of an owner that is known to be gone, before its heartbeat tells."""
+    for path in _claims(folder):
+        holder = _holder(path)
+        if holder and holder.get("owner") == owner:
+            path.unlink(missing_ok=True)
+
+
+def _take(folder: Path, owner: str) -> Claim | None:
+    """Take the next number, unless the highest one lives; return the claim."""
+    claims = _claims(folder)
+    if claims and _blocks(claims[-1], owner):
+        return None
+    path = folder / f"claim-{_number(claims[-1]) + 1 if claims else 0}.json"
+    draft = folder / _own_name("claim")
+    mine = {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid())}
+    if owner:
+        mine["owner"] = owner
+    try:
+        draft.write_text(json.dumps(mine))
+        os.link(draft, path)
+    except FileExistsError:
+        if draft.stat().st_nlink < 2:  # else it is ours: NFS repeated a request that was done
+            return None
+    finally:
+        draft.unlink(missing_ok=True)
+    others = [claim for claim in _claims(folder) if claim != path]
+    if any(_blocks(other, owner) for other in others):  # someone came in between: step back
+        path.unlink(missing_ok=True)
+        return None
+    for dead in others:
+        dead.unlink(missing_ok=True)
+    return Claim(path, mine)
+
+
+def _claims(folder: Path) -> list[Path]:
+    return sorted(folder.glob("claim-*.json"), key=_number)
+
+
+def _number(path: Path) -> int:
+    return int(path.stem.removeprefix("claim-"))
+
+
+def _holder(path: Path) -> dict[str, Any] | None:
+    """Return what a claim says; None if it was released just now, or never written whole."""
+    try:
+        holder: dict[str, Any] = json.loads(read_shared(path) or "")
+    except ValueError:
+        return None
+    return holder
+
+
+def _blocks(path: Path, owner: str) -> bool:
+    """Say whether a claim keeps others away: an owner's earlier life does not keep the later."""
+    holder = _holder(path)
+    return holder is not None and (not owner or holder.get("owner") != owner) and _lives(path)
+
+
+def _lives(path: Path) -> bool:
+    holder = _holder(path)
+    if holder is None:
+        return False
+    if holder["host"] == socket.gethostname():
+        return process_alive(holder["pid"]) and _started(holder["pid"]) == holder["started"]
+    return _age(path) < _DEAD_AFTER
+
+
+def _age(path: Path) -> float:
+    """Return how old the last heartbeat is, by the clock that stamped it."""
+    probe = path.with_name(_own_name("clock"))
+    try:
+        probe.touch()
+        return probe.stat().st_mtime - path.stat().st_mtime
+    except OSError:
+        return 0.0
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _own_name(purpose: str) -> str:
+    """Return a file name that nobody else uses: another machine, process or thread."""
+    return f".{purpose}.{socket.gethostname()}.{os.getpid()}.{threading.get_ident()}.tmp"
+
+
+def _started(pid: int) -> str:
+    """Return when a process started, so that a reused number is not mistaken for it."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    return stat.rsplit(")", 1)[1].split()[19]
+
+
+def _beat(claim: Claim, stop: threading.Event) -> None:
+    while not stop.wait(_HEARTBEAT):
+        with suppress(OSError):
+            if claim.held():
+                os.utime(claim.path)

@@ -1,0 +1,76 @@
+"""The mean of several fitted learners: what each of them learned by chance cancels out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.learners import make_learner
+from cschoice.learners.learner import Arrays, Learner
+from cschoice.seeding import seed_for
+from cschoice.tasks import ChoiceTasks
+
+
+class Mean(Learner):
+    """Members of one name and with the same parameters, whose utilities are averaged."""
+
+    name: ClassVar[str] = "mean"
+
+    members_: list[Learner]
+
+    def __init__(self, learner: str, parameters: Mapping[str, Any], n_members: int) -> None:
+        self.learner = learner
+        self.parameters = parameters
+        self.n_members = n_members
+
+    @classmethod
+    def of(cls, members: Sequence[Learner]) -> Self:
+        """Return the mean of learners that are fitted."""
+        first = members[0]
+        mean = cls(first.name, first.get_params(deep=False), len(members))
+        mean.kind_, mean.n_features_in_ = first.kind_, first.n_features_in_
+        mean.members_ = list(members)
+        return mean
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
+        self.members_ = [
+            self._member().fit(tasks, seed=seed_for(seed, "member", number=number), device=device)
+            for number in range(self.n_members)
+        ]
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.floating[Any]]:
+        utilities = [member.utilities(tasks) for member in self.members_]
+        return np.asarray(np.mean(utilities, axis=0))
+
+    @property
+    def probabilistic(self) -> bool:
+        """Say what the members say: the mean of their log-odds is one too."""
+        return self.members_[0].probabilistic
+
+    def _member(self) -> Learner:
+        return make_learner(self.learner, **self.parameters)  # type: ignore[no-any-return]
+
+    def _state(self) -> Arrays:
+        return {
+            f"{number}.{name}": array
+            for number, member in enumerate(self.members_)
+            for name, array in member._state().items()
+        }
+
+    def _set_state(self, arrays: Arrays) -> None:
+        self.members_ = []
+        for number in range(self.n_members):
+            member = self._member()
+            member.kind_, member.n_features_in_ = self.kind_, self.n_features_in_
+            start = f"{number}."
+            member._set_state(
+                {
+                    name.removeprefix(start): array
+                    for name, array in arrays.items()
+                    if name.startswith(start)
+                }
+            )
+            self.members_.append(member)

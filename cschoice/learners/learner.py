@@ -1,0 +1,89 @@
+"""What every learner is: parameters in the constructor, ``fit``, and one utility per entry."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from cschoice.errors import InvalidTasks, NotFitted
+from cschoice.evaluation.decisions import probabilities
+from cschoice.space import Dimension
+from cschoice.tasks import ChoiceTasks, Kind
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Learner(BaseEstimator):  # type: ignore[misc]
+    """A context-dependent utility function that is learned from choice tasks.
+
+    scikit-learn's contract: the constructor only stores its arguments, ``fit`` returns the
+    learner, learned attributes end in an underscore, ``clone`` forgets them. A learner holds no
+    threshold and no arg max (see ``decision``).
+
+    A new one implements ``_fit`` and ``_utilities``, and ``_state`` and ``_set_state`` to be
+    saved; the checks around them are here.
+    """
+
+    name: ClassVar[str]
+    kinds: ClassVar[frozenset[Kind]] = frozenset(Kind)
+    search_space: ClassVar[Mapping[str, Dimension]] = {}
+    costly: ClassVar[bool] = False  # a fit takes much longer than proposing what to fit next
+
+    on_epoch: Callable[[dict[str, float]], None] | None = None  # set it to follow the training
+
+    kind_: Kind
+    n_features_in_: int
+
+    def tunable(self) -> Mapping[str, Dimension]:
+        """Return the part of the search space that matters for this learner as it is set."""
+        return self.search_space
+
+    def fit(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
+        """Learn from the tasks; the same seed gives the same learner."""
+        self._accept(tasks)
+        self._fit(tasks, seed, device)
+        return self
+
+    def _accept(self, tasks: ChoiceTasks) -> None:
+        """Take note of what the tasks are like; refuse those this learner is not for."""
+        if tasks.kind not in self.kinds:
+            allowed = " and ".join(sorted(self.kinds))
+            raise InvalidTasks([f"{self.name} learns {allowed} choice, the tasks are {tasks.kind}"])
+        self.kind_, self.n_features_in_ = tasks.kind, tasks.n_features
+
+    def utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
+        """Return one utility per entry, in the order of the entries."""
+        if not hasattr(self, "n_features_in_"):
+            raise NotFitted(f"this {self.name} is not fitted yet: call fit first")
+        if tasks.n_features != self.n_features_in_:
+            expected = f"{self.name} was fitted on {self.n_features_in_} features"
+            raise InvalidTasks([f"{expected}, got {tasks.n_features}"])
+        return self._utilities(tasks).astype(np.float32, copy=False)
+
+    @property
+    def probabilistic(self) -> bool:
+        """Say whether utilities were learned so that ``probabilities`` are what they say."""
+        return False
+
+    def probabilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        """Return the probability of each entry to be chosen, where utilities mean that."""
+        return probabilities(tasks, self.utilities(tasks))
+
+    @abstractmethod
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None: ...
+
+    @abstractmethod
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.floating[Any]]: ...
+
+    @abstractmethod
+    def _state(self) -> Arrays:
+        """Return everything that was learned, as named arrays."""
+
+    @abstractmethod
+    def _set_state(self, arrays: Arrays) -> None:
+        """Take back what ``_state`` gave; ``kind_`` and ``n_features_in_`` are already set."""

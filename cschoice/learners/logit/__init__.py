@@ -1,0 +1,1 @@
+"""The logit family: penalized maximum likelihood in float64."""

@@ -1,0 +1,158 @@
+"""The likelihoods of mixed logit models, with their gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.learners.logit.integration import Draws
+from cschoice.learners.logit.layout import Block, TaskLayout, Values
+from cschoice.learners.logit.likelihood import log_softmax, log_sum
+from cschoice.tasks import ChoiceTasks
+
+_BLOCK_VALUES = 65_536  # utilities at once: half a megabyte stays in the cache
+_SAFE_EXPONENT = 600.0  # no sum of exponentials up to here overflows
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What the likelihood with normal coefficients needs: objects, and draws for the tasks."""
+
+    layout: TaskLayout
+    random: NDArray[np.int64]  # the features with random coefficients
+    draws: Draws
+
+    @classmethod
+    def of(cls, tasks: ChoiceTasks, random: NDArray[np.int64], draws: Draws) -> Simulation:
+        """Lay the tasks out in blocks that leave room for one value per draw."""
+        size = _BLOCK_VALUES // draws.points.shape[2]
+        return cls(TaskLayout(tasks, chosen_first=True, block_entries=size), random, draws)
+
+    def differences(self, block: Block) -> NDArray[np.float64]:
+        """Return the others minus the chosen object, (tasks, others, features)."""
+        x = self.layout.features(block)
+        return np.ascontiguousarray((x[:, 1:] - x[:, :1]).transpose(2, 1, 0))
+
+
+def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[Values, Values]:
+    """Return the log-likelihood of each task and its gradient by means and deviations.
+
+    Per draw the chosen object has probability 1 / (1 + sum of exp U), where U are the utilities
+    of the others minus its own; the task's probability is their weighted mean.
+    """
+    n_means = len(means)
+    dtype = np.result_type(means, deviations)
+    logs = np.zeros(data.layout.n_tasks, dtype=dtype)
+    scores = np.zeros((len(logs), n_means + len(deviations)), dtype=dtype)
+    weights = np.exp(data.draws.log_weights)
+    for number, block in enumerate(data.layout.blocks):
+        if block.size == 1:
+            continue
+        tasks = slice(block.first_task, block.first_task + block.n_tasks)
+        points = data.draws.sets(number, tasks)
+        x = data.differences(block)
+        x_random = x[:, :, data.random]
+        factors = np.concatenate([x_random * deviations, (x @ means)[:, :, None]], axis=2)
+        utilities = _product(factors, points)
+        top = _shift(utilities)
+        np.exp(utilities, out=utilities)
+        totals = utilities.sum(axis=1)
+        totals += np.exp(-top)
+        base = top.real.min(axis=1, keepdims=True)
+        shares = weights * np.exp(base - top) / totals
+        sums = shares.sum(axis=1, keepdims=True)
+        logs[tasks] = (np.log(sums) - base)[:, 0]
+        shares /= sums * totals
+        utilities *= shares[:, None]
+        moments = _product(utilities, points.swapaxes(1, 2))
+        scores[tasks, :n_means] = -(moments[:, :, -1:] * x).sum(axis=1)
+        scores[tasks, n_means:] = -(moments[:, :, :-1] * x_random).sum(axis=1)
+    return logs, scores
+
+
+def _product(left: Values, right: Values) -> Values:
+    """Return the product of stacks of matrices; with a single one on the right, all at once."""
+    if len(right) > 1:
+        stacked: Values = left @ right
+        return stacked
+    product: Values = left.reshape(-1, left.shape[2]) @ right[0]
+    return product.reshape(*left.shape[:2], -1)
+
+
+def _shift(utilities: Values) -> NDArray[np.float64]:
+    """Subtract, where exponentials might overflow, what prevents it; return what it was.
+
+    The utilities are differences: the chosen object's own is zero. That bounds sums from below,
+    so that in all ordinary cases nothing needs to be subtracted.
+    """
+    if utilities.real.max() < _SAFE_EXPONENT:
+        return np.zeros((1, 1))
+    top: NDArray[np.float64] = np.maximum(utilities.real.max(axis=1), 0.0)
+    utilities -= top[:, None]
+    return top
+
+
+def shared_normal_loss(
+    data: Simulation, means: Values, deviations: Values
+) -> tuple[Any, Values, Values]:
+    """Return the negative log-likelihood with one set of draws for all, and its gradients.
+
+    With draws that all tasks share, the model is a mixture of as many logit models as draws,
+    whose coefficients are tied: with many features, an order of magnitude less work.
+    """
+    points = data.draws.points[0, :-1].T
+    coefficients = _coefficients(data.random, points, means, deviations)
+    loss, by_draw = discrete_loss(data.layout, coefficients, data.draws.log_weights)
+    return loss, by_draw.sum(axis=0), (by_draw[:, data.random] * points).sum(axis=0)
+
+
+def discrete_loss(
+    layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
+) -> tuple[Any, Values]:
+    """Return the negative log-likelihood of a mixture of logit models, and its gradient."""
+    losses: list[Any] = []
+
+    def turn(utilities: Values) -> None:
+        logs = log_softmax(utilities, axis=1)
+        joint = logs[:, 0] + log_weights[:, None]
+        sums = log_sum(joint, axis=0)
+        losses.append(-sums.sum())
+        posterior = np.exp(joint - sums)
+        np.exp(logs, out=utilities)
+        utilities *= posterior[:, None]
+        utilities[:, 0] -= posterior
+
+    gradient = layout.pull_through(coefficients, turn)
+    return sum(losses), gradient
+
+
+def normal_log_probabilities(
+    layout: TaskLayout, random: NDArray[np.int64], draws: Draws, means: Values, deviations: Values
+) -> Values:
+    """Return the logarithm of each object's probability, in the order of the layout."""
+    points = draws.points[0, :-1].T
+    coefficients = _coefficients(random, points, means, deviations)
+    return discrete_log_probabilities(layout, coefficients, draws.log_weights)
+
+
+def discrete_log_probabilities(
+    layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
+) -> Values:
+    """Return the logarithm of each object's probability, in the order of the layout."""
+    results = np.empty(layout.n_entries)
+    for run, _, views in layout.value_runs(coefficients):
+        logs = [log_softmax(view, axis=1) + log_weights[:, None, None] for view in views]
+        results[run] = np.concatenate([log_sum(part, axis=0).ravel() for part in logs])
+    return results
+
+
+def _coefficients(
+    random: NDArray[np.int64], points: Values, means: Values, deviations: Values
+) -> Values:
+    """Return the coefficients of each draw, (draws, features)."""
+    coefficients = np.tile(means, (len(points), 1)).astype(np.result_type(means, deviations))
+    coefficients[:, random] += points * deviations
+    return coefficients

@@ -1,0 +1,199 @@
+"""Mixed logit: tastes differ from choice to choice, and the model learns their distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidParameter
+from cschoice.learners.learner import Arrays
+from cschoice.learners.logit.integration import Draws, make_draws
+from cschoice.learners.logit.layout import TaskLayout, Values
+from cschoice.learners.logit.likelihood import LogitLearner, Vector, minimize
+from cschoice.learners.logit.mixed_likelihood import (
+    Simulation,
+    discrete_log_probabilities,
+    discrete_loss,
+    normal_log_probabilities,
+    normal_scores,
+    shared_normal_loss,
+)
+from cschoice.learners.logit.multinomial import fit_linear
+from cschoice.seeding import seed_for
+from cschoice.space import Dimension, Real
+from cschoice.tasks import ChoiceTasks, Kind
+
+_COARSE = 8  # one draw in so many finds the place from which all draws start
+_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step; mixtures of logits have flat valleys
+_MATRIX_PARAMETERS = 512  # beyond, a matrix of curvature costs more than the steps it saves
+# Few parameters are read, and found to the last digit. Of many, predictions matter: the last digits
+# of their log-likelihood take most of the steps and change accuracies by less than a hundredth.
+_MANY_PARAMETERS, _ROUGH, _EXACT = 100, 1e-5, 1e-14
+
+
+class MixedLogit(LogitLearner):
+    """A logit model whose coefficients are themselves random.
+
+    With ``mixing="normal"`` the coefficients of ``random_features`` (default: all) are
+    independent normal variables. ``integration`` says how probabilities are integrated over
+    them: ``sobol`` (scrambled) or ``halton`` draws, ``n_draws`` for each task, or, for a single
+    random coefficient, ``quadrature`` with ``n_draws`` nodes, which is exact.
+
+    With ``mixing="discrete"`` they have ``n_components`` equally probable values. That
+    likelihood has several maxima; the seed chooses where the search starts.
+    """
+
+    name = "mixed-logit"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
+    search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
+
+    coefficients_: Vector  # means (n_features,) or values (n_components, n_features)
+    deviations_: Vector  # (n_random,), none if discrete
+    seed_: int
+    signs_: Vector
+
+    def __init__(
+        self,
+        mixing: str = "normal",
+        n_draws: int = 128,
+        integration: str = "sobol",
+        random_features: Sequence[int] | None = None,
+        n_components: int = 4,
+        l2: float = 1e-5,
+    ) -> None:
+        self.mixing = mixing
+        self.n_draws = n_draws
+        self.integration = integration
+        self.random_features = random_features
+        self.n_components = n_components
+        self.l2 = l2
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        self._check_parameters()
+        self.seed_ = seed_for(seed, "mixed-logit")
+        self.signs_ = np.ones(len(self._random()))
+        data = self._data(tasks)
+        layout = data.layout if isinstance(data, Simulation) else data
+        weights = self._checked_l2() * len(tasks) * self._penalty_weights(layout)
+        linear = fit_linear(layout, weights[: layout.n_features] / len(tasks))
+        if isinstance(data, Simulation):
+            found = self._fit_normal(data, linear, weights)
+        else:
+            found = self._fit_discrete(data, linear, weights)
+        self._take(found, -float(self._loss(data, found)[0]))
+        # A deviation may come out negative: the same as a positive one with mirrored draws.
+        self.signs_ = np.where(self.deviations_ < 0, -1.0, 1.0)
+        self.deviations_ = np.abs(self.deviations_)
+
+    def _fit_normal(self, data: Simulation, linear: Vector, weights: Vector) -> Vector:
+        """Search with few draws first: the maximum of all draws is near that of some."""
+        deviation = data.layout.moments()[1]
+        spread = 1 / (deviation[data.random] * np.sqrt(len(data.random)))
+        found = np.append(linear, spread)
+        if len(found) > _MATRIX_PARAMETERS:
+            rough = data.layout.n_tasks / 4 * np.append(deviation, deviation[data.random]) ** 2
+            objective = self._penalized(data, weights)
+            return minimize(objective, found, rough + weights, accuracy=_ACCURACY, max_steps=_STEPS)
+        accuracy = _ROUGH if len(found) > _MANY_PARAMETERS else _EXACT
+        n_draws = data.draws.points.shape[2]
+        stages = [(data, 1e-4)]
+        if self.integration != "quadrature" and n_draws >= 8 * _COARSE:
+            few = data.draws.fewer(n_draws // _COARSE)
+            stages.insert(0, (Simulation(data.layout, data.random, few), 0.1))
+        for stage, tolerance in stages:
+            # The sign of a deviation means nothing, but with few draws may come out negative.
+            found[len(linear) :] = np.abs(found[len(linear) :])
+            parts = self._split(found)
+            scores = normal_scores(stages[0][0], *parts.values())[1]
+            curvature = scores.T @ scores + np.diag(weights)
+            objective = self._penalized(stage, weights)
+            found = minimize(objective, found, curvature, tolerance=tolerance, accuracy=accuracy)
+        return found
+
+    def _fit_discrete(self, layout: TaskLayout, linear: Vector, weights: Vector) -> Vector:
+        rng = np.random.default_rng(self.seed_)
+        deviation = layout.moments()[1]
+        noise = rng.normal(size=(self.n_components, len(linear))) / np.sqrt(len(linear))
+        start = np.ravel(linear + 2 * noise / deviation)
+        curvature = np.tile(
+            layout.n_tasks / self.n_components / 4 * deviation**2, self.n_components
+        )
+        return minimize(
+            self._penalized(layout, weights),
+            start,
+            curvature + weights,
+            accuracy=_ACCURACY,
+            max_steps=_STEPS,
+        )
+
+    def _loss(self, data: Any, parameters: Values) -> tuple[Any, Values]:
+        parts = self._split(parameters)
+        if not isinstance(data, Simulation):
+            loss, gradient = discrete_loss(data, parts["coefficients_"], self._log_shares())
+            return loss, gradient.ravel()
+        if len(parameters) > _MATRIX_PARAMETERS:
+            loss, *gradients = shared_normal_loss(data, *parts.values())
+            return loss, np.concatenate(gradients)
+        logs, scores = normal_scores(data, parts["coefficients_"], parts["deviations_"])
+        return -logs.sum(), -scores.sum(axis=0)
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        layout = TaskLayout(tasks)
+        values: Values
+        if self.mixing == "discrete":
+            values = discrete_log_probabilities(layout, self.coefficients_, self._log_shares())
+        else:
+            # One set of draws for all tasks: what a task gets must not depend on the others.
+            draws = self._draws(1)
+            values = normal_log_probabilities(
+                layout, self._random(), draws, self.coefficients_, self.deviations_
+            )
+        restored: NDArray[np.float64] = layout.restore(values)
+        return restored
+
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> Simulation | TaskLayout:
+        if self.mixing == "discrete" or not learning:
+            return TaskLayout(tasks, chosen_first=learning)
+        n_parameters = self.n_features_in_ + len(self._random())
+        n_sets = len(tasks) if n_parameters <= _MATRIX_PARAMETERS else 1
+        return Simulation.of(tasks, self._random(), self._draws(n_sets))
+
+    def _log_shares(self) -> Vector:
+        return np.full(self.n_components, -np.log(self.n_components))
+
+    def _draws(self, n_tasks: int) -> Draws:
+        draws = make_draws(self.integration, n_tasks, len(self._random()), self.n_draws, self.seed_)
+        return draws.mirrored(self.signs_)
+
+    def _random(self) -> NDArray[np.int64]:
+        if self.random_features is None:
+            return np.arange(self.n_features_in_)
+        return np.asarray(self.random_features, dtype=np.int64)
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        if self.mixing == "discrete":
+            return {"coefficients_": (self.n_components, self.n_features_in_), "deviations_": (0,)}
+        return {"coefficients_": (self.n_features_in_,), "deviations_": (len(self._random()),)}
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        weights = layout.moments()[1] ** 2
+        if self.mixing == "discrete":
+            return np.tile(weights, self.n_components)
+        return np.append(weights, weights[self._random()])
+
+    def _state(self) -> Arrays:
+        return {**super()._state(), "seed_": np.array(self.seed_), "signs_": self.signs_}
+
+    def _check_parameters(self) -> None:
+        if self.mixing not in ("normal", "discrete"):
+            raise InvalidParameter(f"mixing must be normal or discrete, got {self.mixing!r}")
+        if self.n_components < 1:
+            raise InvalidParameter(f"n_components must be 1 or larger, got {self.n_components}")
+        random = self._random()
+        inside = (random >= 0) & (random < self.n_features_in_)
+        if len(random) == 0 or not inside.all() or len(np.unique(random)) < len(random):
+            allowed = f"distinct numbers from 0 to {self.n_features_in_ - 1}"
+            raise InvalidParameter(f"random_features must be {allowed}, got {random.tolist()}")

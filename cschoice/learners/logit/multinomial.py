@@ -1,0 +1,148 @@
+"""The multinomial logit model (singleton choice) and the generalized linear model (subset)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from cschoice.learners.logit.layout import Block, TaskLayout, Values, linear_utilities
+from cschoice.learners.logit.likelihood import LogitLearner, Vector, log_softmax, minimize, newton
+from cschoice.space import Dimension, Real
+from cschoice.tasks import ChoiceTasks, Kind
+
+_NEWTON_FEATURES = 256  # beyond, a Hessian costs more than the steps it saves
+_SAMPLE = 8  # one task in so many finds the place from which all tasks start
+
+
+class MultinomialLogit(LogitLearner):
+    """A linear utility under the softmax (singleton) or one Bernoulli per object (subset).
+
+    Subset choice has an intercept, so that utility zero means a probability of one half; in
+    singleton choice it would cancel. The problem is convex: the estimate is the global one.
+    """
+
+    name = "mnl"
+    search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
+
+    coefficients_: Vector
+    intercept_: Vector
+
+    def __init__(self, l2: float = 1e-5) -> None:
+        self.l2 = l2
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        layout = self._data(tasks)
+        found = fit_linear(layout, self._checked_l2() * self._penalty_weights(layout))
+        self._take(found, -float(self._loss(layout, found)[0]))
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        return linear_utilities(tasks, self.coefficients_) + float(self.intercept_.sum())
+
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> TaskLayout:
+        return TaskLayout(tasks, chosen_first=learning, intercept=tasks.kind is Kind.SUBSET)
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        n_constants = int(self.kind_ is Kind.SUBSET)
+        return {"coefficients_": (self.n_features_in_,), "intercept_": (n_constants,)}
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        weights = layout.moments()[1] ** 2
+        weights[self.n_features_in_ :] = 0.0
+        return weights
+
+    def _loss(self, data: TaskLayout, parameters: Values) -> tuple[Any, Values]:
+        return loss_gradient(data, parameters)
+
+
+def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:
+    """Return the coefficients that minimize the mean loss of a task plus the penalty."""
+    weights = weights * layout.n_tasks
+    start = np.zeros(layout.n_features)
+    if layout.n_features > _NEWTON_FEATURES:
+
+        def objective(at: Vector) -> tuple[float, Vector]:
+            loss, gradient = loss_gradient(layout, at)
+            return loss + 0.5 * (weights * at) @ at, gradient + weights * at
+
+        return minimize(objective, start, information(layout, start, weights))
+
+    def stage(blocks: list[Block], start: Vector) -> Vector:
+        share = weights * sum(block.n_tasks for block in blocks) / layout.n_tasks
+
+        def terms(at: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
+            loss, gradient, hessian = loss_terms(layout, blocks, at)
+            loss += 0.5 * float((share * at) @ at)
+            return loss, gradient + share * at, hessian + np.diag(share)
+
+        return newton(terms, start)
+
+    few = layout.blocks[::_SAMPLE]
+    if len(layout.blocks) > _SAMPLE:
+        start = stage(few, start)
+    return stage(layout.blocks, start)
+
+
+def information(layout: TaskLayout, coefficients: Vector, weights: Vector) -> NDArray[np.float64]:
+    """Return the Hessian of loss and penalty, or where that is large, its diagonal, roughly."""
+    if layout.n_features > _NEWTON_FEATURES:
+        rough: Vector = layout.n_tasks * layout.moments()[1] ** 2 / 4 + weights
+        return rough
+    return loss_terms(layout, layout.blocks, coefficients)[2] + np.diag(weights)
+
+
+def loss_gradient(layout: TaskLayout, coefficients: Values) -> tuple[Any, Values]:
+    """Return the negative log-likelihood of a linear utility and its gradient."""
+    if layout.kind is Kind.SUBSET:
+        signs = np.where(layout.chosen, -1.0, 1.0)
+        margins = signs * layout.values(coefficients)
+        residuals = signs / (1 + np.exp(-margins))
+        return softplus(margins).sum(), layout.pull(residuals)
+    losses: list[Any] = []
+
+    def turn(utilities: Values) -> None:
+        logs = log_softmax(utilities)
+        losses.append(-logs[0].sum())
+        np.exp(logs, out=utilities)
+        utilities[0] -= 1.0
+
+    gradient = layout.pull_through(coefficients, turn)
+    return sum(losses), gradient
+
+
+def loss_terms(
+    layout: TaskLayout, blocks: list[Block], coefficients: Vector
+) -> tuple[float, Vector, NDArray[np.float64]]:
+    """Return the negative log-likelihood of some blocks, its gradient and its Hessian."""
+    loss, gradient = 0.0, np.zeros(layout.n_features)
+    hessian = np.zeros((layout.n_features, layout.n_features))
+    for block in blocks:
+        x = layout.features(block)
+        flat = x.reshape(layout.n_features, -1)
+        values = coefficients @ flat
+        if layout.kind is Kind.SUBSET:
+            signs = np.where(layout.chosen[block.entries], -1.0, 1.0)
+            loss += float(softplus(signs * values).sum())
+            shares = expit(values)
+            gradient += flat @ (shares - (signs < 0))
+            hessian += (flat * (shares * (1 - shares))) @ flat.T
+        else:
+            logs = log_softmax(values.reshape(block.size, -1))
+            loss -= float(logs[0].sum())
+            # Differences from the chosen object: what does not vary in a task becomes zero.
+            differences = x - x[:, :1]
+            weighted = differences * np.exp(logs)
+            means = weighted.sum(axis=1)
+            gradient += means.sum(axis=1)
+            flat = differences.reshape(flat.shape)
+            hessian += weighted.reshape(flat.shape) @ flat.T - means @ means.T
+    return loss, gradient, hessian
+
+
+def softplus(values: Values) -> Values:
+    """Return log(1 + exp(values)) without overflow; complex values are allowed."""
+    positive = values.real > 0
+    return np.where(positive, values, 0.0) + np.log1p(np.exp(np.where(positive, -values, values)))

@@ -1,0 +1,169 @@
+"""Nested logit: objects of one nest are closer substitutes than others.
+
+Both models are one formula. Object j belongs to nest k with share a(k, j); the dissimilarity
+l(k) in (0, 1] says how much the nest's objects differ in what the model does not see:
+
+    P(j | k) is proportional to (a(k, j) exp U(j)) ** (1 / l(k)),
+    P(k) to the sum of these over j, to the power l(k);      P(j) = sum over k of P(k) P(j | k).
+
+In the nested logit the shares are 0 or 1, in the generalized one a softmax of linear functions.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidParameter
+from cschoice.learners.logit.layout import TaskLayout, Values
+from cschoice.learners.logit.likelihood import (
+    LogitLearner,
+    Vector,
+    log_softmax,
+    log_sum,
+    minimize,
+)
+from cschoice.learners.logit.multinomial import information
+from cschoice.space import Dimension, Integer, Real
+from cschoice.tasks import ChoiceTasks, Kind
+
+OUTSIDE = -1e9  # the logarithm of no share; finite, so that zero times it is zero
+_SMALLEST = 0.05  # of a dissimilarity: utilities are divided by it
+_BLOCK_VALUES = 32_768  # a quarter of a megabyte: several such arrays stay in the cache
+
+
+@dataclass(frozen=True)
+class NestedObjects:
+    """Objects with what is known of their nests."""
+
+    layout: TaskLayout
+    log_shares: Values | None = None  # (nests, entries) where the nests are given
+
+    @classmethod
+    def layout_of(cls, tasks: ChoiceTasks, n_nests: int, learning: bool) -> TaskLayout:
+        """Lay the tasks out in blocks that leave room for one value per nest."""
+        size = max(1, _BLOCK_VALUES // n_nests)
+        return TaskLayout(tasks, chosen_first=learning, block_entries=size)
+
+
+class NestedFormula(LogitLearner):
+    """What the two models share: the formula, its gradient, and how it is fitted."""
+
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
+    search_space: ClassVar[Mapping[str, Dimension]] = {
+        "n_nests": Integer(2, 10),
+        "l2": Real(1e-6, 10.0),
+    }
+    n_nests: int
+    coefficients_: Vector
+    dissimilarities_: Vector
+
+    @abstractmethod
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
+        """Return what the shares are functions of, one column per entry."""
+
+    @abstractmethod
+    def _log_shares(self, functions: Values) -> Values:
+        """Return the logarithm of each object's share in each nest, (nests, ...)."""
+
+    @abstractmethod
+    def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:
+        """Return derivatives by the functions from those by log shares, and their sum."""
+
+    @abstractmethod
+    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        """Return the gradients of the parameters behind the functions, flat."""
+
+    def _check_nests(self) -> None:
+        if self.n_nests < 1:
+            raise InvalidParameter(f"n_nests must be 1 or larger, got {self.n_nests}")
+
+    def _optimize(
+        self,
+        data: NestedObjects,
+        start: dict[str, Vector],
+        scales: Vector,
+        **options: Any,
+    ) -> None:
+        """Fit from the given start; ``scales`` is the rough curvature of all but coefficients."""
+        layout = data.layout
+        weights = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
+        n_coefficients = len(start["coefficients_"])
+        linear = information(layout, start["coefficients_"], weights[:n_coefficients])
+        curvature: NDArray[np.float64] = np.concatenate([_diagonal(linear), scales])
+        if linear.ndim == 2:
+            curvature = np.diag(curvature)
+            curvature[:n_coefficients, :n_coefficients] = linear
+        low, high = np.full(len(weights), -np.inf), np.full(len(weights), np.inf)
+        self._split(low)["dissimilarities_"][:] = _SMALLEST
+        self._split(high)["dissimilarities_"][:] = 1.0
+        first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
+        found = minimize(
+            self._penalized(data, weights), first, curvature, bounds=(low, high), **options
+        )
+        self._take(found, -float(self._loss(data, found)[0]))
+
+    def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:
+        parts = self._split(parameters)
+        lambdas = parts["dissimilarities_"]
+        utilities = data.layout.values(parts["coefficients_"])
+        functions = self._functions(data, parts)
+        residuals = np.empty_like(functions, dtype=parameters.dtype)
+        slopes = np.zeros_like(lambdas)
+        loss: Any = 0.0
+        for block in data.layout.blocks:
+            view, log_shares = block.view(utilities), self._log_shares(block.view(functions))
+            part, slope, residual = _terms(view, log_shares, lambdas[:, None, None])
+            loss, slopes = loss + part, slopes + slope
+            view[:] = residual.sum(axis=0)
+            block.view(residuals)[:] = self._by_functions(log_shares, residual, view)
+        gradients = [data.layout.pull(utilities), slopes, *self._pull(data, residuals)]
+        return loss, np.concatenate(gradients)
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        data = self._data(tasks, learning=False)
+        utilities = data.layout.values(self.coefficients_)
+        functions = self._functions(data, {name: getattr(self, name) for name in self._shapes()})
+        lambdas = self.dissimilarities_[:, None, None]
+        for block in data.layout.blocks:
+            view = block.view(utilities)
+            powers = (view + self._log_shares(block.view(functions))) / lambdas
+            sums = log_sum(powers, axis=1)
+            nests = log_softmax(lambdas[:, :, 0] * sums)
+            view[:] = log_sum(powers + (nests - sums)[:, None], axis=0)
+        restored: NDArray[np.float64] = data.layout.restore(utilities)
+        return restored
+
+
+def _terms(utilities: Values, log_shares: Values, lambdas: Values) -> tuple[Any, Values, Values]:
+    """Return the negative log-likelihood of a block and its derivatives.
+
+    They are by the dissimilarities, and by the logarithm of each object's share in each nest,
+    which sum to those by its utility. ``lambdas`` is (nests, 1, 1), the chosen object is first.
+    """
+    powers = (utilities + log_shares) / lambdas
+    top = powers.real.max(axis=1, keepdims=True)
+    within = np.exp(powers - top)
+    totals = within.sum(axis=1, keepdims=True)
+    within /= totals  # P(j | k)
+    sums = (top + np.log(totals))[:, 0]
+    log_nests = log_softmax(lambdas[:, 0] * sums)
+    joint = log_nests + powers[:, 0] - sums
+    log_likelihood = log_sum(joint, axis=0)
+    posterior = np.exp(joint - log_likelihood)  # P(k | the chosen object)
+    surprise = posterior - np.exp(log_nests)
+    within *= (lambdas[:, 0] * surprise - posterior)[:, None]
+    within[:, 0] += posterior
+    by_lambda = (surprise * sums).sum(axis=1)
+    by_lambda -= np.einsum("kjn,kjn->k", within, powers) / lambdas[:, 0, 0]
+    within /= -lambdas
+    return -log_likelihood.sum(), -by_lambda, within
+
+
+def _diagonal(information: NDArray[np.float64]) -> Vector:
+    return information if information.ndim == 1 else np.diag(information)

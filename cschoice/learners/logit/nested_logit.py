@@ -1,0 +1,176 @@
+"""The nested logit and the generalized nested logit: where the nests come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidParameter, InvalidTasks
+from cschoice.learners.learner import Arrays
+from cschoice.learners.logit.clusters import Clusters
+from cschoice.learners.logit.layout import TaskLayout, Values
+from cschoice.learners.logit.likelihood import Vector, log_softmax
+from cschoice.learners.logit.multinomial import fit_linear
+from cschoice.learners.logit.nested_likelihood import OUTSIDE, NestedFormula, NestedObjects
+from cschoice.seeding import seed_for
+from cschoice.tasks import ChoiceTasks
+
+_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step: the generalized model has flat valleys
+
+
+class NestedLogit(NestedFormula):
+    """Nested logit with nests that are clusters of the objects, or given by a feature.
+
+    Objects have no fixed identity, so nests are the k-means clusters of all training objects.
+    Where they do have one, ``nest_feature`` is the index of the feature that holds the number of
+    the nest; it then is no part of the utility.
+    """
+
+    name = "nl"
+
+    def __init__(
+        self, n_nests: int = 10, l2: float = 1e-5, nest_feature: int | None = None
+    ) -> None:
+        self.n_nests = n_nests
+        self.l2 = l2
+        self.nest_feature = nest_feature
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        self._check_nests()
+        if self.nest_feature is None:
+            clusters = Clusters.learn(tasks, self.n_nests, seed)
+            self.centers_, self.deviation_ = clusters.centers, clusters.deviation
+        else:
+            if not 0 <= self.nest_feature < tasks.n_features:
+                allowed = f"0 to {tasks.n_features - 1}"
+                raise InvalidParameter(f"nest_feature must be {allowed}, got {self.nest_feature}")
+            self.centers_ = np.unique(tasks.features[:, self.nest_feature]).astype(np.float64)[
+                :, None
+            ]
+            self.deviation_ = np.ones(1)
+        data = self._data(tasks)
+        penalty = self._checked_l2() * self._penalty_weights(data.layout)
+        start = {
+            "coefficients_": fit_linear(data.layout, penalty[: data.layout.n_features]),
+            "dissimilarities_": np.ones(len(self.centers_)),
+        }
+        self._optimize(data, start, np.full(len(self.centers_), len(tasks) / 4))
+
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
+        if self.nest_feature is None:
+            nests = Clusters(self.centers_, self.deviation_).assign(tasks.table)
+        else:
+            nests = self._given_nests(tasks)
+            table = np.delete(tasks.table, self.nest_feature, axis=1)
+            tasks = ChoiceTasks.trusted(table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)
+        layout = NestedObjects.layout_of(tasks, len(self.centers_), learning)
+        inside = nests[tasks.items[layout.order]] == np.arange(len(self.centers_))[:, None]
+        return NestedObjects(layout, np.where(inside, 0.0, OUTSIDE))
+
+    def _given_nests(self, tasks: ChoiceTasks) -> NDArray[np.int64]:
+        labels, given = self.centers_[:, 0], tasks.table[:, self.nest_feature]
+        nests = np.minimum(np.searchsorted(labels, given), len(labels) - 1)
+        unknown = np.setdiff1d(given[tasks.items], labels)
+        if len(unknown):
+            known = ", ".join(f"{label:g}" for label in labels)
+            raise InvalidTasks([f"nest {unknown[0]:g} was not seen in training, known: {known}"])
+        return nests
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        n_features = self.n_features_in_ - (self.nest_feature is not None)
+        return {"coefficients_": (n_features,), "dissimilarities_": (len(self.centers_),)}
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        return np.append(layout.moments()[1] ** 2, np.zeros(len(self.centers_)))
+
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
+        return np.zeros((0, 0)) if data.log_shares is None else data.log_shares
+
+    def _log_shares(self, functions: Values) -> Values:
+        return functions
+
+    def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:  # noqa: ARG002
+        return residuals
+
+    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
+        return []
+
+    def _state(self) -> Arrays:
+        return {**super()._state(), "centers_": self.centers_, "deviation_": self.deviation_}
+
+
+class GeneralizedNestedLogit(NestedFormula):
+    """Nested logit in which an object belongs to every nest, to a degree that is learned.
+
+    The shares are a softmax of linear functions of the object minus the mean object, with
+    constants, so that they do not depend on where a feature has its zero. The last nest is the
+    reference: its function is zero. The likelihood has several maxima; the seed chooses where
+    the search starts.
+    """
+
+    name = "gnl"
+
+    allocation_: Vector
+    allocation_intercept_: Vector
+    center_: Vector
+
+    def __init__(self, n_nests: int = 10, l2: float = 1e-5) -> None:
+        self.n_nests = n_nests
+        self.l2 = l2
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        self._check_nests()
+        data = self._data(tasks)
+        self.center_, deviation = data.layout.moments()
+        rng = np.random.default_rng(seed_for(seed, "allocation"))
+        directions = rng.normal(size=(self.n_nests - 1, len(deviation))) / np.sqrt(len(deviation))
+        start = {
+            "coefficients_": fit_linear(data.layout, self._checked_l2() * deviation**2),
+            # With all dissimilarities one the shares would not matter.
+            "dissimilarities_": np.full(self.n_nests, 0.7),
+            "allocation_": directions / deviation,
+            "allocation_intercept_": np.zeros(self.n_nests - 1),
+        }
+        curved = np.ones((self.n_nests - 1, len(deviation))) * deviation**2
+        scales = np.concatenate(
+            [np.full(self.n_nests, 0.25), curved.ravel() / 20, np.full(self.n_nests - 1, 0.05)]
+        )
+        self._optimize(data, start, len(tasks) * scales, accuracy=_ACCURACY, max_steps=_STEPS)
+
+    def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
+        return NestedObjects(NestedObjects.layout_of(tasks, self.n_nests, learning))
+
+    def _shapes(self) -> Mapping[str, tuple[int, ...]]:
+        return {
+            "coefficients_": (self.n_features_in_,),
+            "dissimilarities_": (self.n_nests,),
+            "allocation_": (self.n_nests - 1, self.n_features_in_),
+            "allocation_intercept_": (self.n_nests - 1,),
+        }
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        weights, n_free = layout.moments()[1] ** 2, self.n_nests - 1
+        parts = [weights, np.zeros(self.n_nests), np.tile(weights, n_free), np.zeros(n_free)]
+        return np.concatenate(parts)
+
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
+        constants = parts["allocation_intercept_"] - parts["allocation_"] @ self.center_
+        return data.layout.values(parts["allocation_"]) + constants[:, None]
+
+    def _log_shares(self, functions: Values) -> Values:
+        reference = np.zeros_like(functions, shape=(1, *functions.shape[1:]))
+        return log_softmax(np.concatenate([functions, reference]))
+
+    def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:
+        derivatives: Values = residuals[:-1] - np.exp(log_shares[:-1]) * total
+        return derivatives
+
+    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        totals = residuals.sum(axis=1)
+        by_allocation = data.layout.pull(residuals) - totals[:, None] * self.center_
+        return [by_allocation.ravel(), totals]
+
+    def _state(self) -> Arrays:
+        return {**super()._state(), "center_": self.center_}

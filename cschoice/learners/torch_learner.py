@@ -1,0 +1,225 @@
+"""What all network learners share: hyperparameters, scaled inputs, fitting, prediction, state."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from cschoice.errors import InvalidFile, InvalidParameter, TrainingDiverged
+from cschoice.learners.learner import Arrays, Learner
+from cschoice.nets import training
+from cschoice.nets.activations import ACTIVATIONS
+from cschoice.nets.devices import device_named
+from cschoice.nets.layers import Layers, Normalization
+from cschoice.nets.losses import loss_for
+from cschoice.space import Dimension, Integer, Real
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+def training_space(
+    *,
+    learning_rate: tuple[float, float] = (1e-5, 1e-1),
+    batch_size: tuple[int, int] = (32, 4096),
+    epochs_drop: tuple[int, int] = (50, 250),
+) -> dict[str, Dimension]:
+    """Return the ranges that networks share (table of ranges of the paper)."""
+    return {
+        "l2": Real(1e-10, 1e-1),
+        "learning_rate": Real(*learning_rate),
+        "batch_size": Integer(*batch_size, log=True),
+        "epochs_drop": Integer(*epochs_drop),
+        "drop": Real(0.01, 0.5),
+    }
+
+
+def linear_space() -> dict[str, Dimension]:
+    """Return the ranges of the linear models."""
+    return training_space(batch_size=(32, 2048), epochs_drop=(10, 150))
+
+
+class Scaled(nn.Module):
+    """A network and the scale on which it wants its inputs: mean 0, variance 1 in training."""
+
+    mean: Tensor
+    inverse: Tensor
+
+    def __init__(self, network: nn.Module, n_features: int) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("mean", torch.zeros(n_features))
+        self.register_buffer("inverse", torch.ones(n_features))
+
+    def adapt(self, tasks: ChoiceTasks) -> None:
+        """Take the scale of these tasks; a constant feature keeps its own."""
+        counts = np.bincount(tasks.items, minlength=len(tasks.table))
+        used = tasks.table[counts > 0]
+        weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
+        mean = weight @ used  # an item counts as often as it occurs
+        used = (used - mean).astype(np.float32)
+        largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
+        used /= largest  # squares of large numbers would overflow
+        deviation = largest * np.sqrt(weight @ np.square(used))
+        deviation[deviation < 1e-6 * np.maximum(1, np.abs(mean))] = 1
+        self.mean.copy_(torch.from_numpy(mean))
+        self.inverse.copy_(torch.from_numpy(1 / deviation))
+
+    def scaled(self, table: Tensor) -> Tensor:
+        """Return the items (items, features) as ``forward`` wants them."""
+        return (table - self.mean) * self.inverse
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
+        utilities: Tensor = self.network(x, mask)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+        network: Any = self.network
+        return max(int(network.floats_per_task(n_objects)), n_objects * len(self.mean))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TorchLearner(Learner):
+    """A learner whose utility is a network.
+
+    The fields are the paper's shared hyperparameters; a subclass adds its own and ``_build``.
+    ``None`` for the loss, the activation and the normalization means the recipe's own, see
+    ``_loss_name`` and ``_layers``. ``drop`` and ``epochs_drop`` are for the recipe ``paper``.
+    """
+
+    epochs: int = 40
+    batch_size: int = 128
+    learning_rate: float = 3e-3
+    l2: float = 1e-2
+    recipe: training.Recipe = "modern"
+    loss: str | None = None
+    activation: str | None = None
+    normalization: Normalization | None = None
+    drop: float = 0.1
+    epochs_drop: int = 50
+    validation_share: float = 0.0
+    patience: int = 0
+
+    network_: Scaled = field(init=False)
+    log_: training.TrainingLog = field(init=False)
+    modern_activation: ClassVar[str] = "gelu"
+    costly: ClassVar[bool] = True
+
+    def tunable(self) -> Mapping[str, Dimension]:
+        """Return the search space, without the step decay where there is none."""
+        if self.recipe == "paper":
+            return self.search_space
+        step_decay = ("drop", "epochs_drop")
+        return {name: row for name, row in self.search_space.items() if name not in step_decay}
+
+    @abstractmethod
+    def _build(self, n_features: int) -> nn.Module:
+        """Return the network, (tasks, objects, features) and mask -> (tasks, objects).
+
+        Its ``floats_per_task`` says how much memory a task takes, see ``Scaled``.
+        """
+
+    def trainer(
+        self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu"
+    ) -> training.Trainer:
+        """Return what trains a new network, on the scale of these tasks, one epoch at a time.
+
+        For streams, where every epoch has other tasks; the learner can be used after each.
+        """
+        self._accept(tasks)
+        loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
+        where = device_named(device)
+        self.network_ = self._new_network(seed)
+        self.network_.adapt(tasks)
+        self.network_.to(where)
+        return training.Trainer(self.network_, loss, self._plan(), seed=seed)
+
+    def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
+        trainer = self.trainer(tasks, seed=seed, device=device)
+        self.log_ = training.train(trainer, tasks, on_epoch=self.on_epoch)
+        self._check_collapse(tasks[: min(len(tasks), 200)])
+
+    def _check_collapse(self, tasks: ChoiceTasks) -> None:
+        """Refuse a network that has lost every difference: a tie of all looks like a hit."""
+        if tasks.kind is Kind.SUBSET or (tasks.sizes < 2).any() or not np.ptp(tasks.table, 0).any():
+            return
+        utilities = self._utilities(tasks)
+        least, largest = (tasks.reduce(f, utilities) for f in (np.minimum, np.maximum))
+        if (least == largest).all():
+            raise TrainingDiverged(
+                "all objects of a task have the same utility: a smaller learning rate may help"
+            )
+
+    def _new_network(self, seed: int) -> Scaled:
+        with torch.random.fork_rng(devices=[]):  # nobody else's random numbers change
+            torch.manual_seed(seed)
+            return Scaled(self._build(self.n_features_in_), self.n_features_in_)
+
+    def _plan(self) -> training.TrainingPlan:
+        if self.recipe not in ("modern", "paper"):
+            raise InvalidParameter(f"recipe must be modern or paper, got {self.recipe!r}")
+        return training.TrainingPlan(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            l2=self.l2,
+            recipe=self.recipe,
+            drop=self.drop,
+            epochs_drop=self.epochs_drop,
+            validation_share=self.validation_share,
+            patience=self.patience,
+            clip=0.0 if self.recipe == "paper" else 1.0,
+        )
+
+    @property
+    def probabilistic(self) -> bool:
+        """Say whether the network was learned by its likelihood."""
+        likelihood = {Kind.SINGLETON: "cross-entropy", Kind.SUBSET: "binary-cross-entropy"}
+        return self._loss_name(self.kind_) == likelihood[self.kind_]
+
+    def _loss_name(self, kind: Kind) -> str:
+        if self.loss is not None:
+            return self.loss
+        if kind is Kind.SUBSET:
+            return "binary-cross-entropy"
+        return "hinge" if self.recipe == "paper" else "cross-entropy"
+
+    def _layers(self, n_units: int, n_layers: int) -> Layers:
+        """Return hidden layers with the activation and normalization of the parameters.
+
+        ``paper``: SELU, or ReLU and then batch normalization with it.
+        """
+        paper = self.recipe == "paper"
+        activation = self.activation or ("selu" if paper else self.modern_activation)
+        if activation not in ACTIVATIONS:
+            allowed = ", ".join(ACTIVATIONS)
+            raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
+        normalization = self.normalization
+        if normalization is None:
+            normalization = "batch" if paper and activation == "relu" else "none"
+        if normalization not in ("none", "batch"):
+            raise InvalidParameter(f"normalization must be none or batch, got {normalization!r}")
+        return Layers(n_units, n_layers, activation, normalization)
+
+    def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
+        return training.predict(self.network_, tasks)
+
+    def _state(self) -> Arrays:
+        return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
+
+    def _set_state(self, arrays: Arrays) -> None:
+        network = self._new_network(seed=0)
+        expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+        got = {name: value.shape for name, value in arrays.items()}
+        if expected != got:
+            wrong = sorted(set(expected.items()) ^ set(got.items()))
+            raise InvalidFile(f"these arrays do not fit a {self.name} of these parameters: {wrong}")
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+        self.network_ = network.eval()

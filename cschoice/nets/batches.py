@@ -1,0 +1,94 @@
+"""Choice tasks as tensors on a device, in batches and in pieces of batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from cschoice.tasks import ChoiceTasks
+
+TaskNumbers = NDArray[np.int64]
+
+
+class Network(Protocol):
+    """A module from padded tasks to utilities, that knows how large its activations are."""
+
+    def __call__(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
+
+    def scaled(self, table: Tensor) -> Tensor:
+        """Return the items (items, features) as the network wants them."""
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return how many numbers one task keeps for the backward pass, roughly."""
+
+
+class Batch(NamedTuple):
+    """A rectangle of tasks on the device; no mask if there is no padding."""
+
+    x: Tensor  # (tasks, objects, features)
+    mask: Tensor | None  # (tasks, objects)
+    chosen: Tensor  # (tasks, objects)
+    entries: Tensor  # (tasks, objects)
+
+
+class TaskTensors:
+    """Choice tasks on a device: the item table and item numbers go there once.
+
+    So does the scaling: once per item, not once per use.
+    """
+
+    def __init__(self, tasks: ChoiceTasks, network: Any) -> None:
+        self.sizes = tasks.sizes
+        self.device = device = next(network.parameters()).device
+        table, items = tasks.table, tasks.items
+        if len(table) > len(items):  # a small slice of many items
+            table, items = tasks.features, np.arange(len(items))
+        with torch.no_grad():
+            self._table = network.scaled(_to_device(table, device))
+        self._items = _to_device(items, device)
+        self._starts = _to_device(tasks.offsets[:-1], device)
+        self._sizes = _to_device(self.sizes, device)
+        self._chosen = _to_device(tasks.chosen, device)
+
+    def batch(self, numbers: TaskNumbers) -> Batch:
+        """Gather these tasks, padded to the largest of them."""
+        sizes = self.sizes[numbers]
+        chosen_tasks = torch.from_numpy(numbers).to(self.device, non_blocking=True)
+        positions = torch.arange(int(sizes.max()), device=self.device)
+        entries = self._starts[chosen_tasks].unsqueeze(1) + positions  # (tasks, objects)
+        if sizes.min() == sizes.max():
+            return Batch(self._x(entries), None, self._chosen[entries], entries)
+        mask = positions < self._sizes[chosen_tasks].unsqueeze(1)  # (tasks, objects)
+        entries = torch.where(mask, entries, 0)
+        x = self._x(entries) * mask.unsqueeze(-1)  # (tasks, objects, features)
+        return Batch(x, mask, self._chosen[entries] & mask, entries)
+
+    def _x(self, entries: Tensor) -> Tensor:
+        rows = self._table.index_select(0, self._items[entries.flatten()])
+        x: Tensor = rows.unflatten(0, entries.shape)  # (tasks, objects, features)
+        return x
+
+    def pieces(self, numbers: TaskNumbers, network: Network, budget: int) -> Iterator[TaskNumbers]:
+        """Cut a selection into pieces of similar size whose activations fit the budget.
+
+        Sorted by size first: a batch of the most different tasks is padded little.
+        """
+        numbers = numbers[np.argsort(self.sizes[numbers], kind="stable")]
+        end = len(numbers)
+        while end > 0:  # the largest task of a piece is its last
+            floats = network.floats_per_task(int(self.sizes[numbers[end - 1]]))
+            n_pieces = math.ceil(end / max(1, budget // floats))
+            start = end - math.ceil(end / n_pieces)  # rather 16 and 16 than 30 and 2
+            yield numbers[start:end]
+            end = start
+
+
+def _to_device(values: NDArray[Any], device: torch.device) -> Tensor:
+    return torch.tensor(values, device=device)

@@ -1,0 +1,133 @@
+"""Pairs of objects as FETA sees them: mirrored units, averaged over the other objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from cschoice.nets.devices import floats_at_once
+from cschoice.nets.layers import Hidden, Layers, Mask, Mirrored, linear
+from cschoice.nets.pairs.sums import PairSums, Settings, Workspace
+
+
+def mean_over_others(sums: Tensor, mask: Mask) -> Tensor:
+    """Divide sums over the other objects by their number; a set of one object has none."""
+    return sums / _n_others(sums, mask).clamp(min=1)
+
+
+def _n_others(sums: Tensor, mask: Mask) -> Tensor:
+    """Return how many other objects each task has, (tasks or 1, 1, 1)."""
+    n_objects = sums.new_tensor([sums.shape[1]]) if mask is None else mask.sum(1).to(sums.dtype)
+    return (n_objects - 1)[:, None, None]
+
+
+def subset_means(power_sums: Sequence[Tensor], mask: Mask) -> list[Tensor]:
+    """Average the products of factors over all subsets of 2, 3, … other objects (eq. agg).
+
+    ``power_sums`` are the sums of factors q(x, y), of their squares, … over the others y. By
+    Newton's identities, e_k = (e_{k−1} p_1 − e_{k−2} p_2 + …) / k, they give the sums over all
+    subsets of k, at no more than the cost of pairs.
+
+    >>> q = torch.tensor([1.0, 2.0, 3.0, 5.0])  # of four others; five objects, one of them shown
+    >>> powers = [(q**k).sum().view(1, 1, 1).expand(1, 5, 1) for k in (1, 2, 3)]
+    >>> pairs, triples = subset_means(powers, None)  # (2+3+5+6+10+15) / 6, (6+10+15+30) / 4
+    >>> [round(float(mean[0, 0, 0]), 4) for mean in (pairs, triples)]
+    [6.8333, 15.25]
+    """
+    n_others = _n_others(power_sums[0], mask)
+    n_subsets = n_others
+    sums = [torch.ones_like(power_sums[0]), power_sums[0]]
+    means = []
+    for k in range(2, len(power_sums) + 1):
+        terms = [(-1) ** (j - 1) * sums[k - j] * power_sums[j - 1] for j in range(1, k + 1)]
+        sums.append(torch.stack(terms).sum(0) / k)
+        n_subsets = n_subsets * (n_others - k + 1).clamp(min=0) / k
+        # Too few others for a subset: the sum is nothing but rounding.
+        means.append(sums[k] * (n_subsets > 0) / n_subsets.clamp(min=1))
+    return means
+
+
+def sums_over_others(pairs: Tensor, mask: Mask) -> Tensor:
+    """Sum values of pairs over the second object, (x, x) and padding left out.
+
+    (tasks, objects, objects, units) -> (tasks, objects, units).
+    """
+    return (pairs * other_pairs(pairs.shape[1], mask, pairs.device).unsqueeze(-1)).sum(2)
+
+
+def other_pairs(n_objects: int, mask: Mask, device: torch.device) -> Tensor:
+    """Return which pairs are of two different real objects, (tasks or 1, objects, objects)."""
+    different = ~torch.eye(n_objects, dtype=torch.bool, device=device).unsqueeze(0)
+    return different if mask is None else different & mask.unsqueeze(2) & mask.unsqueeze(1)
+
+
+def swapped(units: Tensor) -> Tensor:
+    """Swap the mirrored halves of (..., units)."""
+    first, second = units.chunk(2, dim=-1)
+    return torch.cat([second, first], dim=-1)
+
+
+class PairEncoder(nn.Module):
+    """Hidden units of all pairs (x, y) of a task, averaged over y ≠ x (eq. fetapair).
+
+    Weights are mirrored (CmpNN): a pair in swapped order has the same units with their halves
+    swapped, so one evaluation serves both objects.
+
+    An ``order`` above 2 adds averages over sub-contexts of two and more objects (eq. agg), with
+    utilities that factorize: U2(x, {y, z}) = Σ_i w_i q_i(x, y) q_i(x, z), q linear in the units.
+    """
+
+    def __init__(self, n_inputs: int, layers: Layers, order: int = 2) -> None:
+        super().__init__()
+        n_half = (layers.n_units + 1) // 2  # an odd number of units becomes the next even one
+        self.n_units = 2 * n_half
+        self.n_outputs = self.n_units * (order - 1)
+        self.of_first = linear(n_inputs, n_half, layers.gain / 2)
+        self.of_second = linear(n_inputs, n_half, layers.gain / 2, bias=False)
+        self.hidden = Hidden(replace(layers, n_units=self.n_units), mirrored=True)
+        self.factors = Mirrored(n_half, 1.0, bias=False) if order > 2 else None
+        self.largest_power = order - 1
+        self.workspace = Workspace()
+
+    def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
+        """Map (tasks, objects, inputs) to (tasks, objects, outputs)."""
+        # W [x; y]: what x adds as the first object, and with the halves swapped as the second.
+        left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
+        units, *powers = self._sums(left, swapped(left), mask)  # (tasks, objects, units) each
+        means = mean_over_others(units, mask)
+        if self.factors is None:
+            return means
+        return torch.cat([means, *subset_means([self.factors(units), *powers], mask)], -1)
+
+    def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
+        """Sum over the others: the units, then the factors' powers from the second on."""
+        if self.hidden.norms:
+            return self._sums_of_all_pairs(left, right, mask)
+        settings = Settings(
+            self.hidden.activation, floats_at_once(left.device), self.workspace, self.largest_power
+        )
+        factors = None if self.factors is None else self.factors.weight
+        layers = self.hidden.layers
+        parameters = [parameter for layer in layers for parameter in (layer.weight, layer.bias)]
+        sums: tuple[Tensor, ...] = PairSums.apply(  # type: ignore[no-untyped-call]
+            left, right, mask, settings, factors, *parameters
+        )
+        as_first, as_second = sums[::2], sums[1::2]
+        return [first + swapped(second) for first, second in zip(as_first, as_second, strict=True)]
+
+    def _sums_of_all_pairs(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
+        """Do the same where batch normalization needs all pairs at once.
+
+        In both orders, because it does not mirror.
+        """
+        present = other_pairs(left.shape[1], mask, left.device)
+        pairs = left.unsqueeze(2) + right.unsqueeze(1)  # (tasks, objects, objects, units)
+        h = self.hidden(pairs, present.expand(pairs.shape[:-1]))
+        values = [h]
+        if self.factors is not None:
+            factors = self.factors(h)
+            values += [factors**power for power in range(2, self.largest_power + 1)]
+        return [sums_over_others(value, mask) for value in values]

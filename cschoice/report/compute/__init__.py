@@ -1,0 +1,1 @@
+"""The numbers of a report: means, comparisons, tests and curves."""

@@ -1,0 +1,81 @@
+"""What things are called in a report, and in which order they come: the paper's, then others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cschoice.datasets import DATASETS
+from cschoice.evaluation.metrics import METRICS
+from cschoice.learners import LEARNERS
+from cschoice.report.compute import paper
+from cschoice.tasks import Kind
+
+_METRICS = {
+    "f1": "F₁-measure",
+    "subset-accuracy": "Subset 0/1 accuracy",
+    "informedness": "Informedness",
+    "auc-roc": "AUC-ROC",
+    "accuracy": "Accuracy",
+    "top-3": "Top-3",
+    "top-5": "Top-5",
+    "normalized-accuracy": "Normalized accuracy",
+}
+PARAMETERS = {
+    "n_set_units": "Set units",
+    "n_reference_units": "Set units",  # SDA's: reference and weight take the places of set
+    "n_set_layers": "Set layers",  # and joint in the paper's table
+    "n_reference_layers": "Set layers",
+    "n_units": "Joint units",
+    "n_weight_units": "Joint units",
+    "n_layers": "Joint layers",
+    "n_weight_layers": "Joint layers",
+    "l2": "Regularizer strength",
+    "learning_rate": "Learning rate",
+    "batch_size": "Batch size",
+    "epochs_drop": "Epochs drop",
+    "drop": "Drop",
+    "tol": "tol",
+    "C": "C",
+}
+
+
+def dataset_label(name: str) -> str:
+    """Return the paper's name of a dataset; what was imported is called as it is."""
+    info = DATASETS.written.get(name)
+    return info.label if info else name
+
+
+def learner_label(name: str, kind: Kind | None = None) -> str:
+    """Return the paper's name of a learner for a kind of choice; variants have their own.
+
+    >>> learner_label("mnl", Kind.SINGLETON), learner_label("mnl", Kind.SUBSET)
+    ('MNL', 'GenLinearModel')
+    """
+    printed = paper.learner_labels().get((kind, name)) if kind else None
+    info = LEARNERS.written.get(name)
+    return printed or (info.label if info else name)
+
+
+def metric_label(name: str) -> str:
+    """Return what a table calls a measure."""
+    return _METRICS.get(name, name)
+
+
+def datasets_in_order(names: Iterable[str]) -> list[str]:
+    """Sort datasets as the paper's tables do; others follow, by registry and by name."""
+    return _in_order(names, [*paper.DATASETS_IN_ORDER, *DATASETS.written])
+
+
+def learners_in_order(names: Iterable[str]) -> list[str]:
+    """Sort learners as the paper's tables do; variants follow by name."""
+    return _in_order(names, list(LEARNERS.written))
+
+
+def metrics_in_order(names: Iterable[str], kind: Kind) -> list[str]:
+    """Sort measures: those of the paper's tables first."""
+    return _in_order(names, [*paper.COLUMNS[kind], *METRICS])
+
+
+def _in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:
+    places = {name: place for place, name in reversed(list(enumerate(known)))}
+    return sorted(set(names), key=lambda name: (places.get(name, len(known)), name))

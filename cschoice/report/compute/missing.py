@@ -1,0 +1,77 @@
+"""What is not there: partial results are normal, and a report says in what they are partial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cschoice.report.compute import paper
+from cschoice.report.compute.inputs import STUDY, Inputs
+from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
+from cschoice.report.compute.scores import Row
+
+# The paper's further experiments, and what they show.
+_CURVES = {
+    "generalization": "generalization over task sizes",
+    "unique-stream": "convergence on the unique problem",
+}
+
+
+def missing(inputs: Inputs, rows: Sequence[Row]) -> list[str]:
+    """Return one line for each thing a reader may miss."""
+    return [*_experiments(inputs, rows), *_datasets(inputs, rows), *_cells(rows), *_mixed(inputs)]
+
+
+def _experiments(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
+    if inputs.folds.empty:
+        yield f"No results of experiment '{inputs.experiment}': only curves are shown."
+    there = set(inputs.curves["experiment"])
+    for name, what in _CURVES.items():
+        if name not in there and _is_the_papers(inputs, rows):
+            yield f"No curves of experiment '{name}' ({what})."
+
+
+def _datasets(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
+    """Name the datasets of the paper that have no job at all."""
+    there = {row.dataset for row in rows}
+    absent = [name for name in paper.DATASETS_IN_ORDER if name not in there]
+    if absent and _is_the_papers(inputs, rows):
+        n = len(paper.DATASETS_IN_ORDER)
+        yield f"{len(absent)} of the paper's {n} datasets were not run: {', '.join(absent)}."
+
+
+def _is_the_papers(inputs: Inputs, rows: Sequence[Row]) -> bool:
+    """Say whether this is the paper's study: whoever has other data does not miss the rest."""
+    known = set(paper.DATASETS_IN_ORDER)
+    return inputs.experiment == STUDY and any(row.dataset in known for row in rows)
+
+
+def _cells(rows: Sequence[Row]) -> Iterator[str]:
+    """Name cells without a result, together where the reason is the same."""
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        if set(row.states) != {"done"}:
+            by_reason.setdefault(row.reason, []).append(
+                f"{learner_label(row.learner, row.kind)} on {dataset_label(row.dataset)}"
+            )
+    for reason, cells in by_reason.items():
+        yield f"{reason[0].upper()}{reason[1:].rstrip('.')}: {', '.join(cells)}."
+
+
+def _mixed(inputs: Inputs) -> Iterator[str]:
+    """Name what differs between jobs that stand in one table."""
+    done = inputs.folds[inputs.folds["state"] == "done"]
+    by_number: dict[int, list[str]] = {}
+    cell = ["dataset", "learner", "fold"]
+    for (_, learner, _), trials in inputs.trials.merge(done[cell]).groupby(cell):
+        # Full fits that confirm a screen are no trials of the budget.
+        of_budget = trials["rung"] == trials["rung"].iloc[0]
+        by_number.setdefault(int(of_budget.sum()), []).append(str(learner))
+    if len(by_number) > 1:
+        numbers = "; ".join(
+            f"{n} ({', '.join(learner_label(name) for name in learners_in_order(by_number[n]))})"
+            for n in sorted(by_number)
+        )
+        yield f"Jobs had different numbers of trials: {numbers}."
+    seeds = sorted(set(done["seed"]))
+    if len(seeds) > 1:
+        yield f"Jobs ran with different seeds: {', '.join(map(str, seeds))}."

@@ -1,0 +1,106 @@
+"""What the paper prints: its results, the layout of its tables, its ranges and its hours."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from cschoice.tasks import Kind
+
+Key = tuple[str, str, str]  # dataset, learner, metric
+
+# The measures of the result tables, the target first.
+COLUMNS = {
+    Kind.SINGLETON: ("accuracy", "top-3", "top-5"),
+    Kind.SUBSET: ("f1", "subset-accuracy", "informedness", "auc-roc"),
+}
+
+# Result tables with their datasets in the order of print (tab:singletonchoice,
+# tab:singletonchoice2, tab:choicemodels). Others follow in a table of their own.
+TABLES = {
+    "singleton-1": (
+        "medoid",
+        "hypervolume",
+        "mnist-unique-singleton",
+        "mnist-mode-singleton",
+        "tag-genome-similar",
+    ),
+    "singleton-2": (
+        "tag-genome-dissimilar",
+        "letor-mq2007-list",
+        "letor-mq2008-list",
+        "expedia-singleton",
+        "sushi",
+    ),
+    "subset": (
+        "pareto2d",
+        "pareto5d",
+        "mnist-unique-subset",
+        "mnist-mode-subset",
+        "letor-mq2007",
+        "letor-mq2008",
+        "expedia-subset",
+    ),
+}
+DATASETS_IN_ORDER = tuple(name for names in TABLES.values() for name in names)
+
+N_FOLDS = 5
+GPU_HOURS, CPU_HOURS = 11_400, 6_000  # of all its experiments, roughly
+# Printed with three digits: mean and deviation may each be half a digit off.
+ROUNDING = 0.001
+
+
+@dataclass(frozen=True)
+class Value:
+    """A mean over folds and its standard deviation."""
+
+    mean: float
+    std: float
+    n_folds: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.std:.3f}" if self.n_folds > 1 else f"{self.mean:.3f}"
+
+
+@dataclass(frozen=True)
+class Range:
+    """Between which numbers a hyperparameter was sought."""
+
+    learner: str
+    parameter: str
+    low: float
+    high: float
+
+
+@cache
+def results() -> dict[Key, Value]:
+    """Return the numbers of the result tables."""
+    return {
+        (row["dataset"], row["learner"], row["metric"]): Value(
+            float(row["mean"]), float(row["std"]), N_FOLDS
+        )
+        for row in _rows("paper.csv")
+    }
+
+
+@cache
+def learner_labels() -> dict[tuple[Kind, str], str]:
+    """Return what the paper calls a learner; one of them has two names."""
+    return {(Kind(row["problem"]), row["learner"]): row["label"] for row in _rows("paper.csv")}
+
+
+@cache
+def ranges() -> tuple[Range, ...]:
+    """Return the table of hyperparameter ranges, exchanged columns put right."""
+    return tuple(
+        Range(row["learner"], row["parameter"], float(row["low"]), float(row["high"]))
+        for row in _rows("ranges.csv")
+    )
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with (files("cschoice.report.compute") / "data" / name).open(encoding="utf-8") as file:
+        yield from csv.DictReader(file)

@@ -1,0 +1,204 @@
+"""What a report shows, as numbers: means and deviations over folds, beside the paper's."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cschoice.evaluation.metrics import METRICS
+from cschoice.report.compute import paper
+from cschoice.report.compute.inputs import Inputs
+from cschoice.report.compute.labels import datasets_in_order, learners_in_order, metrics_in_order
+from cschoice.report.compute.paper import Key, Value
+from cschoice.tasks import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One learner on one dataset under one metric, ours and the paper's."""
+
+    ours: Value | None
+    paper: Value | None = None
+    best: bool = False  # the best of ours on this dataset under this metric
+
+    @property
+    def difference(self) -> float | None:
+        """Return ours minus the paper's."""
+        return self.ours.mean - self.paper.mean if self.ours and self.paper else None
+
+    @property
+    def verdict(self) -> str:
+        """Say whether the difference is outside both deviations: the two intervals are apart.
+
+        >>> Cell(Value(0.90, 0.01, 5), Value(0.93, 0.01, 5)).verdict
+        'below'
+        >>> Cell(Value(0.90, 0.02, 5), Value(0.93, 0.01, 5)).verdict
+        'as in the paper'
+        """
+        if self.difference is None or self.ours is None or self.paper is None:
+            return ""
+        if self.ours.n_folds < 2:
+            return "one fold"
+        if abs(self.difference) <= self.ours.std + self.paper.std + paper.ROUNDING:
+            return "as in the paper"
+        return "above" if self.difference > 0 else "below"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One learner on one dataset."""
+
+    dataset: str
+    learner: str
+    kind: Kind
+    cells: Mapping[str, Cell]
+    folds: Mapping[int, Mapping[str, float]]  # what was measured on each finished fold
+    states: Mapping[str, int]  # how many folds ended how
+    reason: str  # why there is no result, or why not on all folds
+    seconds: float  # CPU time of all folds
+    n_trials: int  # on all folds
+
+    @property
+    def target(self) -> str:
+        """Return the measure that was tuned for."""
+        return paper.COLUMNS[self.kind][0]
+
+    @property
+    def state(self) -> str:
+        """Say in a few words how the folds ended.
+
+        >>> Row("d", "l", Kind.SUBSET, {}, {}, {"done": 3, "failed": 2}, "", 0, 0).state
+        '3 done, 2 failed'
+        """
+        if not self.states:
+            return "not run"
+        if set(self.states) == {"done"}:
+            n = self.states["done"]
+            return f"{n} fold{'s' if n > 1 else ''}"
+        return ", ".join(f"{n} {state}" for state, n in sorted(self.states.items()))
+
+
+def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
+    """Return what there is, in the paper's order, and the paper's cells that are missing in it."""
+    if _only_curves(inputs):
+        return []
+    measured = _measured(inputs.metrics)
+    folds: dict[tuple[str, str], pd.DataFrame] = {
+        (str(dataset), str(learner)): table
+        for (dataset, learner), table in inputs.folds.groupby(["dataset", "learner"])
+    }
+    kinds = _kinds(inputs.folds)
+    printed = paper.results() if against_paper else {}
+    expected = {(dataset, learner) for dataset, learner, _ in paper.results()}
+    datasets = sorted(datasets_in_order(kinds), key=lambda name: list(Kind).index(kinds[name]))
+    learners = learners_in_order(learner for _, learner in folds)
+    found = [
+        _row(dataset, learner, kinds[dataset], folds, measured, printed)
+        for dataset in datasets
+        for learner in learners
+        if (dataset, learner) in folds or (dataset, learner) in expected
+    ]
+    return _with_best(found)
+
+
+def _only_curves(inputs: Inputs) -> bool:
+    """Say whether this experiment measures along an axis and has nothing for a table."""
+    shown = {name for columns in paper.COLUMNS.values() for name in columns}
+    has_curves = inputs.experiment in set(inputs.curves["experiment"])
+    return has_curves and not shown & set(inputs.metrics["metric"])
+
+
+def _row(
+    dataset: str,
+    learner: str,
+    kind: Kind,
+    folds: Mapping[tuple[str, str], pd.DataFrame],
+    measured: Mapping[tuple[str, str], Mapping[int, Mapping[str, float]]],
+    printed: Mapping[Key, Value],
+) -> Row:
+    own = folds.get((dataset, learner))
+    by_fold = measured.get((dataset, learner), {})
+    names = {name for values in by_fold.values() for name in values} | set(paper.COLUMNS[kind])
+    cells = {
+        name: Cell(
+            _value([values[name] for values in by_fold.values() if name in values]),
+            printed.get((dataset, learner, name)),
+        )
+        for name in metrics_in_order(names, kind)
+    }
+    if own is None:
+        return Row(dataset, learner, kind, cells, {}, {}, "not run", 0.0, 0)
+    states = Counter(own["state"])
+    return Row(
+        dataset, learner, kind, cells, by_fold, dict(sorted(states.items())), _reason(own),
+        float(own["seconds"].sum()), int(own["n_trials"].sum()),
+    )  # fmt: skip
+
+
+def _measured(metrics: pd.DataFrame) -> dict[tuple[str, str], dict[int, dict[str, float]]]:
+    found: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
+    columns = ("dataset", "learner", "fold", "metric", "value")
+    for dataset, learner, fold, metric, value in zip(*(metrics[c] for c in columns), strict=True):
+        of_cell = found.setdefault((dataset, learner), {})
+        of_cell.setdefault(int(fold), {})[metric] = float(value)
+    return found
+
+
+def _kinds(folds: pd.DataFrame) -> dict[str, Kind]:
+    return {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
+
+
+def _value(values: Sequence[float]) -> Value | None:
+    if not values:
+        return None
+    std = statistics.stdev(values) if values[1:] else 0.0
+    return Value(statistics.mean(values), std, len(values))
+
+
+def _reason(folds: pd.DataFrame) -> str:
+    """Say why folds have no result: each state that is not done, with its reasons."""
+    parts = []
+    for state in sorted(set(folds["state"]) - {"done"}):
+        reasons = folds.loc[folds["state"] == state, "reason"].dropna()
+        told = "; ".join(dict.fromkeys(map(_in_short, reasons)))
+        parts.append(f"{state}: {told}" if told else state)
+    return "; ".join(parts) or "not measured"
+
+
+def _in_short(reason: Any) -> str:
+    r"""Return what a reason comes to, without the traceback before it: the job's folder has that.
+
+    >>> _in_short("Traceback (most recent call last):\n  File 'x'\nValueError: too\nlarge")
+    'ValueError: too large'
+    """
+    lines = str(reason).splitlines()
+    frames = [number for number, line in enumerate(lines) if line.startswith(" ")]
+    return " ".join(" ".join(lines[frames[-1] + 1 if frames else 0 :]).split())
+
+
+def _with_best(found: Sequence[Row]) -> list[Row]:
+    """Mark the best mean of each dataset and metric, as far as three digits tell."""
+    means: dict[tuple[str, str], list[float]] = {}
+    for row in found:
+        for name, cell in row.cells.items():
+            if cell.ours and name in METRICS:
+                means.setdefault((row.dataset, name), []).append(round(cell.ours.mean, 3))
+    best = {
+        (dataset, name): max(values) if METRICS[name].higher_is_better else min(values)
+        for (dataset, name), values in means.items()
+    }
+
+    def marked(row: Row, name: str, cell: Cell) -> Cell:
+        mean = round(cell.ours.mean, 3) if cell.ours else None
+        return replace(cell, best=mean is not None and mean == best.get((row.dataset, name)))
+
+    return [
+        replace(row, cells={name: marked(row, name, cell) for name, cell in row.cells.items()})
+        for row in found
+    ]

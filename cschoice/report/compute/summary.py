@@ -1,0 +1,53 @@
+"""Everything a report knows, from the tables of one profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cschoice.report.compute import paper
+from cschoice.report.compute.curves import Graph, curves, tuning
+from cschoice.report.compute.inputs import STUDY, Inputs, load
+from cschoice.report.compute.missing import missing
+from cschoice.report.compute.rankings import Ranking, rankings
+from cschoice.report.compute.scores import Row, rows
+from cschoice.report.compute.winners import Contest, contests
+from cschoice.tasks import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The numbers behind every format."""
+
+    inputs: Inputs
+    against_paper: bool  # wanted, and there is something to compare
+    rows: tuple[Row, ...]
+    contests: tuple[Contest, ...]
+    rankings: tuple[Ranking, ...]
+    curves: tuple[Graph, ...]
+    tuning: tuple[Graph, ...]
+    missing: tuple[str, ...]
+
+    def of_kind(self, kind: Kind) -> list[Row]:
+        """Return the rows of one kind of choice."""
+        return [row for row in self.rows if row.kind is kind]
+
+
+def summarize(
+    results: Path, profile: str, experiment: str = STUDY, against_paper: bool = True
+) -> Summary:
+    """Read the tables of a results folder and compute what a report shows."""
+    inputs = load(results, profile, experiment)
+    found = rows(inputs, against_paper)
+    known = set(paper.DATASETS_IN_ORDER)
+    against_paper &= not found or any(row.dataset in known for row in found)
+    return Summary(
+        inputs,
+        against_paper,
+        tuple(found),
+        tuple(contests(found)),
+        tuple(rankings(found)),
+        tuple(curves(inputs)),
+        tuple(tuning(inputs, found)),
+        tuple(missing(inputs, found)),
+    )

@@ -1,0 +1,158 @@
+"""What does not depend on results: datasets, and where hyperparameters were sought."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from cschoice.datasets import DATASETS, DatasetInfo
+from cschoice.errors import CschoiceError
+from cschoice.report.compute import paper
+from cschoice.report.compute.inputs import Inputs
+from cschoice.report.compute.labels import PARAMETERS, learner_label, learners_in_order
+from cschoice.report.compute.scores import Row
+from cschoice.report.contents.table import Column, Entry, Group, Line, Number, Table
+from cschoice.tasks import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Count = int | tuple[int, int]
+
+
+def datasets_table(rows: Sequence[Row]) -> Table:
+    """Return the overview of the datasets (tab:datasets:overview), and those of one's own."""
+    known = dict(DATASETS.written)
+    known |= {row.dataset: info for row in rows if (info := _info(row.dataset)) is not None}
+    n_done = dict.fromkeys(known, 0)
+    for row in rows:
+        if row.folds and row.dataset in n_done:
+            n_done[row.dataset] += 1
+
+    def line(name: str, info: DatasetInfo) -> Line:
+        sizes = (info.n_train, info.n_test, info.n_features, info.n_objects)
+        results = f"{n_done[name]} learners" if n_done[name] else "none"
+        return Line((info.label, *(_count(size) for size in sizes), results))
+
+    return Table(
+        "datasets",
+        "The datasets, with the sizes of the paper; a range is over folds or tasks.",
+        (
+            Column("Problem"),
+            Column("Dataset"),
+            Column("# Train", numeric=True),
+            Column("# Test", numeric=True),
+            Column("# Features", numeric=True),
+            Column("|Q|", numeric=True),
+            Column("Results here"),
+        ),
+        tuple(
+            Group(
+                f"{str(kind).capitalize()} choice",
+                tuple(line(name, info) for name, info in known.items() if info.kind is kind),
+            )
+            for kind in Kind
+        ),
+    )
+
+
+def _info(name: str) -> DatasetInfo | None:
+    """Return what is known of a dataset; one that was imported elsewhere is not."""
+    try:
+        return DATASETS[name]
+    except CschoiceError:
+        return None
+
+
+def _count(value: Count) -> Number:
+    if isinstance(value, int):
+        return Number(f"{value:,}", value)
+    return Number(f"[{value[0]:,}, {value[1]:,}]", value[0])
+
+
+def ranges_table() -> Table:
+    """Return the paper's hyperparameter ranges (tab:ranges)."""
+    labels = list(dict.fromkeys(PARAMETERS.values()))
+    lines = []
+    for learner, found in groupby(paper.ranges(), key=lambda row: row.learner):
+        own = {PARAMETERS[row.parameter]: row for row in found}
+        shown: list[Entry] = [
+            _range(own[label].low, own[label].high) if label in own else "NA" for label in labels
+        ]
+        lines.append(Line((learner_label(learner), *shown)))
+    return Table(
+        "ranges",
+        "Ranges in which the paper sought hyperparameters; for SDA, set is the reference network "
+        "and joint the weight network.",
+        (Column("Learner"), *(Column(label) for label in labels)),
+        (Group("", tuple(lines)),),
+    )
+
+
+def tried_table(inputs: Inputs) -> Table | None:
+    """Return what was tried here and what was chosen, over all datasets and folds."""
+    tried, chosen = _values(inputs.trials), _values(inputs.folds)
+    printed = {(row.learner, row.parameter): row for row in paper.ranges()}
+    groups = []
+    for learner in learners_in_order(learner for learner, _ in tried):
+        lines = []
+        for name in sorted(parameter for one, parameter in tried if one == learner):
+            known = printed.get((learner, name))
+            lines.append(
+                Line(
+                    (
+                        name,
+                        _range(known.low, known.high) if known else "",
+                        _extent(tried[learner, name]),
+                        _extent(chosen.get((learner, name), ())),
+                    )
+                )
+            )
+        groups.append(Group(learner_label(learner), tuple(lines)))
+    if not groups:
+        return None
+    columns = ("Learner", "Hyperparameter", "The paper's range", "Tried here", "Chosen here")
+    return Table(
+        "tried",
+        "Hyperparameters: the smallest and largest value tried, and chosen, over all datasets "
+        "and folds.",
+        tuple(Column(label) for label in columns),
+        tuple(groups),
+        long=True,
+    )
+
+
+def _values(table: pd.DataFrame) -> dict[tuple[str, str], set[object]]:
+    """Return the values each learner's hyperparameters had; the same JSON is read once."""
+    found: dict[tuple[str, str], set[object]] = {}
+    pairs = table[["learner", "params"]].drop_duplicates()
+    for learner, params in zip(pairs["learner"], pairs["params"], strict=True):
+        for name, value in json.loads(params).items():
+            found.setdefault((learner, name), set()).add(value)
+    return found
+
+
+def _extent(values: Iterable[object]) -> str:
+    values = list(values)
+    if not values:
+        return ""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        numbers = [float(value) for value in values if isinstance(value, int | float)]
+        low, high = min(numbers), max(numbers)
+        return _range(low, high) if low < high else f"{low:.3g}"
+    return ", ".join(sorted(map(str, values)))
+
+
+def _range(low: float, high: float) -> str:
+    """Write a range in brackets.
+
+    >>> _range(1e-10, 0.1), _range(4, 1024)
+    ('[1e-10, 0.1]', '[4, 1024]')
+    """
+    return f"[{_short(low)}, {_short(high)}]"
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"

@@ -1,0 +1,148 @@
+"""A table before it is LaTeX, HTML, Markdown or text: every format shows the same entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cschoice.report.compute.paper import Value
+
+NO_RESULT = "–"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A mean with its deviation; the best of its dataset is set off."""
+
+    value: Value
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Gap:
+    """An entry without a result, and why: a dash with a footnote."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as it is shown, and as it is sorted."""
+
+    text: str
+    value: float
+
+
+Entry = str | Number | Measured | Gap
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of entries; ``key`` names the details behind it: dataset/learner, or dataset."""
+
+    entries: tuple[Entry, ...]
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that belong together under one label, which stands in the first column."""
+
+    label: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is above a column, and what is in it."""
+
+    label: str
+    numeric: bool = False
+    measured: bool = False
+    wide: bool = False  # sentences, which may be broken
+
+
+@dataclass(frozen=True)
+class Table:
+    """Groups of rows; the first column shows the labels of the groups, if they have any."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...] = field(default=())
+    long: bool = False  # may take several pages
+
+    @property
+    def labelled(self) -> bool:
+        """Say whether the first column is that of the groups' labels."""
+        return any(group.label for group in self.groups)
+
+    @property
+    def gaps(self) -> list[str]:
+        """Return the reasons of all gaps, each once, in order: the footnotes."""
+        entries = (entry for group in self.groups for line in group.lines for entry in line.entries)
+        return list(dict.fromkeys(entry.reason for entry in entries if isinstance(entry, Gap)))
+
+    def rows(self) -> Iterator[tuple[Entry, ...]]:
+        """Yield the entries under all columns; a group's label stands in its first row only."""
+        for group in self.groups:
+            for place, line in enumerate(group.lines):
+                label = (group.label if place == 0 else "",) if self.labelled else ()
+                yield (*label, *line.entries)
+
+
+def plain(entry: Entry, gaps: Sequence[str] = ()) -> str:
+    """Return an entry as text; gaps are numbered by the footnotes.
+
+    >>> plain(Measured(Value(0.5, 0.01, 5), best=True)), plain(Gap("failed"), ["failed"])
+    ('0.500 ± 0.010 *', '– [1]')
+    """
+    if isinstance(entry, Measured):
+        return f"{entry.value}{' *' if entry.best else ''}"
+    if isinstance(entry, Gap):
+        mark = f" [{gaps.index(entry.reason) + 1}]" if entry.reason in gaps else ""
+        return f"{NO_RESULT}{mark}"
+    return entry.text if isinstance(entry, Number) else entry
+
+
+def number(value: float | None, form: str = ",.0f") -> Entry:
+    """Return a number as an entry; nothing if there is none.
+
+    >>> number(1234.5), number(None), number(-0.0001, "+.3f").text
+    (Number(text='1,234', value=1234.5), '', '0.000')
+    """
+    if value is None:
+        return ""
+    text = format(value, form)
+    return Number(signed(text) if text.strip("+-0.") else text.lstrip("+-"), value)
+
+
+def signed(text: str) -> str:
+    """Write minus as people do."""
+    return text.replace("-", "−")
+
+
+def probability(p: float) -> Number:
+    """Return a p-value as people write it.
+
+    >>> probability(0.0123).text, probability(0.00001).text
+    ('0.012', '< 0.001')
+    """
+    return Number("< 0.001" if p < 0.001 else f"{p:.3f}", p)
+
+
+def cpu_time(seconds: float) -> Number:
+    """Return a time as people say it.
+
+    >>> cpu_time(0.25).text, cpu_time(42).text, cpu_time(7_200).text, cpu_time(300_000).text
+    ('0.2 s', '42 s', '2.0 h', '83 h')
+    """
+    if seconds < 10:
+        return Number(f"{seconds:.1f} s", seconds)
+    if seconds < 100:
+        return Number(f"{seconds:.0f} s", seconds)
+    if seconds < 6_000:
+        return Number(f"{seconds / 60:.0f} min", seconds)
+    hours = seconds / 3_600
+    return Number(f"{hours:.1f} h" if hours < 10 else f"{hours:,.0f} h", seconds)

@@ -1,0 +1,197 @@
+"""Who wins: on each dataset, over all datasets, and at what cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from cschoice.report.compute import paper
+from cschoice.report.compute.inputs import Inputs
+from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
+from cschoice.report.compute.rankings import Ranking
+from cschoice.report.compute.scores import Row
+from cschoice.report.compute.statistics import LEVEL
+from cschoice.report.compute.winners import NO_DIFFERENCE, Contest
+from cschoice.report.contents.table import (
+    Column,
+    Entry,
+    Group,
+    Line,
+    Measured,
+    Number,
+    Table,
+    cpu_time,
+    number,
+    probability,
+    signed,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "Both"}
+
+
+def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
+    """Return for each dataset which learner wins, by how much, and whether that is noise."""
+    cells = {(row.dataset, row.learner): row.cells[row.target] for row in rows}
+    printed = _best_printed(rows)
+
+    def line(contest: Contest) -> Line:
+        cell = cells[contest.dataset, contest.winner]
+        assert cell.ours is not None
+        winner = learner_label(contest.winner, contest.kind)
+        nearest: list[Entry] = ["", "", "", ""]
+        if contest.pairs:
+            pair = contest.pairs[0]
+            nearest[0] = learner_label(pair.other, contest.kind)
+            if (found := pair.difference) is not None:
+                ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
+                effect, p = _effect(found.effect), probability(pair.adjusted)
+                nearest[1:] = [Number(signed(ahead), found.mean), effect, p]
+        entries: list[Entry] = [dataset_label(contest.dataset), winner, Measured(cell.ours)]
+        if printed:
+            learner, value = printed.get(contest.dataset, ("", None))
+            label = learner and learner_label(learner, contest.kind)
+            entries += [label, Measured(value) if value else ""]
+        return Line((*entries, *nearest, contest.verdict), key=contest.dataset)
+
+    return Table(
+        "winners",
+        "The learner with the best mean on each dataset, and whether the win is more than noise.",
+        (
+            Column("Problem"),
+            Column("Dataset"),
+            Column("Winner"),
+            Column("Target", measured=True),
+            *((Column("Paper's best"), Column("Its target", measured=True)) if printed else ()),
+            Column("Next"),
+            Column("Ahead by [95 %]", numeric=True),
+            Column("Effect", numeric=True),
+            Column("p", numeric=True),
+            Column("Verdict", wide=True),
+        ),
+        tuple(
+            Group(_SCOPES[str(kind)], tuple(line(contest) for contest in found))
+            for kind, found in groupby(contests, key=lambda contest: contest.kind)
+        ),
+        notes=(
+            "Corrected resampled t-test over the folds that both learners have (Nadeau and "
+            "Bengio); where every fold is a fresh draw there is nothing to correct. p is adjusted "
+            "(Holm) for comparing the winner with every other learner. The effect is the mean "
+            "difference in units of its standard deviation over folds.",
+        ),
+    )
+
+
+def _best_printed(rows: Sequence[Row]) -> dict[str, tuple[str, paper.Value]]:
+    """Return for each dataset which learner the paper has the best target measure of."""
+    best: dict[str, tuple[str, paper.Value]] = {}
+    for row in rows:
+        value = row.cells[row.target].paper
+        if value and (row.dataset not in best or value.mean > best[row.dataset][1].mean):
+            best[row.dataset] = row.learner, value
+    return best
+
+
+def _effect(effect: float) -> Number:
+    return Number("∞" if math.isinf(effect) else f"{effect:.1f}", effect)
+
+
+def ranks_table(rankings: Sequence[Ranking]) -> Table:
+    """Return mean ranks over datasets, and who cannot be told from the best."""
+
+    def lines(ranking: Ranking) -> tuple[Line, ...]:
+        last = next((last for first, last in ranking.groups if first == 0), 0)
+        return tuple(
+            Line(
+                (
+                    label,
+                    number(ranking.test.ranks[k], ".2f"),
+                    number(ranking.n_best[k]),
+                    number(ranking.median_gap[k], ".3f"),
+                    "" if k == 0 else NO_DIFFERENCE if k <= last else "worse",
+                )
+            )
+            for k, label in enumerate(ranking.labels)
+        )
+
+    return Table(
+        "ranks",
+        "Mean ranks over datasets under the target measure.",
+        (
+            Column("Problem"),
+            Column("Learner"),
+            Column("Mean rank", numeric=True),
+            Column("Best on", numeric=True),
+            Column("Median gap to the best", numeric=True),
+            Column("To the first"),
+        ),
+        tuple(Group(_SCOPES[ranking.name], lines(ranking)) for ranking in rankings),
+        notes=tuple(sentence(ranking) for ranking in rankings),
+    )
+
+
+def sentence(ranking: Ranking) -> str:
+    """Say what the tests over datasets found."""
+    test = ranking.test
+    p = probability(test.p).text
+    over = f"{_SCOPES[ranking.name]}, {len(ranking.learners)} learners on {len(ranking.datasets)}"
+    equals = f"p {p if p.startswith('<') else f'= {p}'}, Kendall's W = {test.agreement:.2f}"
+    if test.p >= LEVEL:
+        found = f"{NO_DIFFERENCE} between any of them (Friedman, {equals})"
+    else:
+        found = (
+            f"the learners differ (Friedman, {equals}); mean ranks closer than "
+            f"{test.critical_difference:.2f} cannot be told apart (Nemenyi, level {LEVEL})"
+        )
+    left = f" Left out, for lack of results on all of them: {', '.join(ranking.left_out)}."
+    return f"{over} datasets: {found}.{left if ranking.left_out else ''}"
+
+
+def cost_table(inputs: Inputs, rows: Sequence[Row], against_paper: bool) -> Table:
+    """Return the CPU time of each learner, of other experiments, and of everything."""
+    lines = []
+    for learner in learners_in_order(row.learner for row in rows):
+        own = [row for row in rows if row.learner == learner]
+        n_jobs = sum(sum(row.states.values()) for row in own)
+        n_trials = sum(row.n_trials for row in own)
+        seconds = cpu_time(sum(row.seconds for row in own))
+        label = "/".join(dict.fromkeys(learner_label(learner, row.kind) for row in own))
+        lines.append(Line((label, number(n_jobs), number(n_trials), seconds)))
+    groups = [Group(inputs.experiment, tuple(lines))] if lines else []
+    folds = inputs.every_fold
+    for experiment in sorted(set(folds["experiment"]) - {inputs.experiment}):
+        own_folds = folds[folds["experiment"] == experiment]
+        groups.append(Group(experiment, (_total("all learners", own_folds),)))
+    groups.append(Group("all", (_total("all learners", folds),)))
+    return Table(
+        "cost",
+        "CPU time, by learner.",
+        (
+            Column("Experiment"),
+            Column("Learner"),
+            Column("Jobs", numeric=True),
+            Column("Trials", numeric=True),
+            Column("CPU time", numeric=True),
+        ),
+        tuple(groups),
+        notes=(cost_sentence(inputs, against_paper),),
+    )
+
+
+def _total(label: str, folds: pd.DataFrame) -> Line:
+    trials, seconds = (float(folds[name].sum()) for name in ("n_trials", "seconds"))
+    return Line((label, number(len(folds)), number(trials), cpu_time(seconds)))
+
+
+def cost_sentence(inputs: Inputs, against_paper: bool) -> str:
+    """Say the CPU time of everything, beside the paper's."""
+    spent = cpu_time(float(inputs.every_fold["seconds"].sum())).text
+    ours = f"All experiments with profile {inputs.profile}: {spent} of CPU time"
+    if not against_paper:
+        return f"{ours}."
+    theirs = f"{paper.GPU_HOURS:,} GPU hours and {paper.CPU_HOURS:,} CPU hours"
+    return f"{ours}; the paper's took roughly {theirs}."

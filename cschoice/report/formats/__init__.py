@@ -1,0 +1,1 @@
+"""How a report is written: HTML, LaTeX, Markdown, CSV; formats compute nothing."""

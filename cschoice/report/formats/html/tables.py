@@ -1,0 +1,120 @@
+"""Tables as HTML: sortable, with a button for the details behind a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from cschoice.report.contents.table import (
+    NO_RESULT,
+    Column,
+    Entry,
+    Gap,
+    Line,
+    Measured,
+    Number,
+    Table,
+    plain,
+)
+
+
+def html_table(table: Table) -> str:
+    """Return a table with its caption, notes and footnotes."""
+    name = f"table-{table.name}"
+    head = "".join(_head(column) for column in table.columns)
+    return "\n".join(
+        [
+            f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}-caption">',
+            f'<table id="{name}">',
+            f'<caption id="{name}-caption">{escape(table.caption)}</caption>',
+            f"<thead><tr>{head}</tr></thead>",
+            "<tbody>",
+            *_body(table),
+            "</tbody></table></div>",
+            *_notes(table),
+        ]
+    )
+
+
+def _head(column: Column) -> str:
+    label = escape(column.label)
+    kind = ' class="number"' if column.numeric or column.measured else ""
+    if not label:
+        return f"<th{kind}></th>"
+    # On paper the label is shown instead of the button: a heading with buttons is not repeated.
+    return (
+        f'<th scope="col" aria-sort="none" data-label="{escape(column.label, quote=True)}"{kind}>'
+        f'<button type="button">{label}</button></th>'
+    )
+
+
+def _body(table: Table) -> Iterator[str]:
+    for group in table.groups:
+        for place, line in enumerate(group.lines):
+            first = place == 0
+            cells = list(_cells(table, line))
+            if table.labelled:
+                again = "" if first else ' class="again"'
+                cells.insert(0, f"<td{again}><span>{escape(group.label)}</span></td>")
+            start = '<tr class="first">' if first else "<tr>"
+            yield f"{start}{''.join(cells)}</tr>"
+
+
+def _cells(table: Table, line: Line) -> Iterator[str]:
+    columns = table.columns[1:] if table.labelled else table.columns
+    gaps = table.gaps
+    for place, (column, entry) in enumerate(zip(columns, line.entries, strict=True)):
+        shown, value = _shown(entry, gaps)
+        if place == 0:
+            yield f'<th scope="row">{_more(line)}{shown}</th>'
+            continue
+        yield f"<td{_kind(column, entry)}{value}>{shown}</td>"
+
+
+def _kind(column: Column, entry: Entry) -> str:
+    names = [
+        name
+        for name, applies in (
+            ("number", column.numeric or column.measured),
+            ("wide", column.wide),
+            ("best", isinstance(entry, Measured) and entry.best),
+        )
+        if applies
+    ]
+    joined = " ".join(names)
+    return f' class="{joined}"' if names else ""
+
+
+def _more(line: Line) -> str:
+    """Return the button that shows what stands behind a row."""
+    if line.key is None:
+        return ""
+    key = escape(line.key, quote=True)
+    return (
+        f'<button type="button" class="more" aria-expanded="false" data-key="{key}" '
+        f'aria-label="Details: {key}"></button>'
+    )
+
+
+def _shown(entry: Entry, gaps: Sequence[str]) -> tuple[str, str]:
+    """Return an entry as HTML, and the attribute by which it is sorted."""
+    if isinstance(entry, Gap):
+        reason = escape(entry.reason, quote=True)
+        return (
+            f'<span title="{reason}">{NO_RESULT}<sup>{gaps.index(entry.reason) + 1}</sup></span>',
+            "",
+        )
+    if isinstance(entry, Measured):
+        mean, _, std = str(entry.value).partition(" ± ")
+        deviation = f"<small> ± {std}</small>" if std else ""
+        shown = f"<strong>{mean}</strong>" if entry.best else mean
+        return f"{shown}{deviation}", f' data-value="{entry.value.mean:.6g}"'
+    if isinstance(entry, Number):
+        return escape(entry.text), f' data-value="{entry.value:.6g}"'
+    return escape(plain(entry)), ""
+
+
+def _notes(table: Table) -> Iterator[str]:
+    yield from (f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    for number, reason in enumerate(table.gaps, start=1):
+        yield f'<p class="note"><sup>{number}</sup> {escape(reason)}</p>'

@@ -1,0 +1,165 @@
+"""Tables in LaTeX: booktabs, siunitx's ``0.942(8)``, the best in bold, footnotes for gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cschoice.report.compute.paper import Value
+from cschoice.report.contents.table import Column, Entry, Gap, Measured, Table, plain
+from cschoice.report.formats.latex_escapes import escaped
+
+_PREAMBLE = r"""% What the tables of a report need; \input it before \begin{document}.
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage{graphicx}
+\usepackage{siunitx}
+\usepackage{etoolbox}
+\IfFileExists{multirow.sty}{\usepackage{multirow}}{}
+\providecommand{\multirow}[3]{#3} % without it, labels stand in the first row of a group
+\sisetup{table-align-uncertainty=true, separate-uncertainty=true, retain-zero-uncertainty=true,
+  detect-weight=true, mode=text}
+% Bold digits as wide as others, so that columns stay aligned.
+\newrobustcmd{\bestentry}{\fontseries{b}\selectfont}
+% A table that is too large for the page is made smaller.
+\newsavebox{\tablebox}
+\newcommand{\fittedtable}{%
+  \ifdim\dimexpr\ht\tablebox+\dp\tablebox\relax>0.85\textheight
+    \sbox{\tablebox}{\resizebox*{!}{0.85\textheight}{\usebox{\tablebox}}}%
+  \fi
+  \ifdim\wd\tablebox>\linewidth
+    \sbox{\tablebox}{\resizebox{\linewidth}{!}{\usebox{\tablebox}}}%
+  \fi
+  \usebox{\tablebox}}
+"""
+
+
+def preamble() -> str:
+    """Return the packages and commands that the tables use."""
+    return _PREAMBLE
+
+
+def table_tex(table: Table) -> str:
+    """Return a table to be put into a document."""
+    return _long(table) if table.long else _float(table)
+
+
+def _float(table: Table) -> str:
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{escaped(table.caption)}}}",
+        rf"  \label{{tab:{table.name}}}",
+        r"  \begin{lrbox}{\tablebox}",
+        rf"    \begin{{tabular}}{{{_columns(table)}}}",
+        r"      \toprule",
+        f"      {_head(table)}",
+        r"      \midrule",
+        *(f"      {line}" for line in _body(table, multirow=True)),
+        r"      \bottomrule",
+        r"    \end{tabular}",
+        r"  \end{lrbox}",
+        r"  \fittedtable",
+        *_notes(table),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _long(table: Table) -> str:
+    lines = [
+        r"{\footnotesize\setlength{\tabcolsep}{4pt}",
+        rf"\begin{{longtable}}{{{_columns(table)}}}",
+        rf"  \caption{{{escaped(table.caption)}}}\label{{tab:{table.name}}}\\",
+        r"  \toprule",
+        f"  {_head(table)}",
+        r"  \midrule",
+        r"  \endfirsthead",
+        r"  \toprule",
+        f"  {_head(table)}",
+        r"  \midrule",
+        r"  \endhead",
+        r"  \bottomrule",
+        r"  \endfoot",
+        *(f"  {line}" for line in _body(table, multirow=False)),
+        r"\end{longtable}",
+        *_notes(table),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _columns(table: Table) -> str:
+    shown = list(table.rows())
+    return "".join(
+        _column(column, [row[place] for row in shown]) for place, column in enumerate(table.columns)
+    )
+
+
+def _column(column: Column, entries: Sequence[Entry]) -> str:
+    """Return the kind of a column; numbers are aligned at their point, as wide as they come."""
+    if not column.measured:
+        return (
+            r">{\raggedright\arraybackslash}p{5cm}"
+            if column.wide
+            else "r"
+            if column.numeric
+            else "l"
+        )
+    values = [entry.value for entry in entries if isinstance(entry, Measured)]
+    sign = "-" if any(value.mean < 0 for value in values) else ""
+    digits = max((len(_deviation(value)) for value in values if value.n_folds > 1), default=0)
+    return f"S[table-format={sign}1.3{f'({max(1, digits)})' if digits else ''}]"
+
+
+def _head(table: Table) -> str:
+    labels = (escaped(column.label) for column in table.columns)
+    return " & ".join(f"{{{label}}}" for label in labels) + r" \\"
+
+
+def _body(table: Table, multirow: bool) -> Iterator[str]:
+    gaps = table.gaps
+    for place, group in enumerate(table.groups):
+        if place:
+            yield r"\midrule" if multirow else r"\addlinespace"
+        for number, line in enumerate(group.lines):
+            cells = [_cell(entry, gaps) for entry in line.entries]
+            if table.labelled:
+                label = escaped(group.label) if number == 0 else ""
+                if label and multirow and len(group.lines) > 1:
+                    label = rf"\multirow{{{len(group.lines)}}}{{*}}{{{label}}}"
+                cells.insert(0, label)
+            is_last = number == len(group.lines) - 1
+            yield " & ".join(cells) + (r" \\" if is_last or multirow else r" \\*")
+
+
+def _cell(entry: Entry, gaps: Sequence[str]) -> str:
+    if isinstance(entry, Measured):
+        return rf"\bestentry {uncertain(entry.value)}" if entry.best else uncertain(entry.value)
+    if isinstance(entry, Gap):
+        return rf"{{--\textsuperscript{{{gaps.index(entry.reason) + 1}}}}}"
+    return escaped(plain(entry))
+
+
+def uncertain(value: Value) -> str:
+    """Write a mean with its deviation in units of the last digit.
+
+    >>> uncertain(Value(0.9421, 0.0081, 5)), uncertain(Value(0.9421, 0.0, 1))
+    ('0.942(8)', '0.942')
+    """
+    return f"{value.mean:.3f}" + (f"({_deviation(value)})" if value.n_folds > 1 else "")
+
+
+def _deviation(value: Value) -> str:
+    return str(round(value.std * 1000))
+
+
+def _notes(table: Table) -> Iterator[str]:
+    """Yield what stands below a table: its notes, and why entries are missing."""
+    notes = [escaped(note) for note in table.notes]
+    notes += [
+        rf"\textsuperscript{{{number}}}~{escaped(reason)}"
+        for number, reason in enumerate(table.gaps, start=1)
+    ]
+    for note in notes:
+        yield r"  \par\vspace{2pt}\noindent"
+        yield rf"  \begin{{minipage}}{{\linewidth}}\footnotesize {note}\end{{minipage}}"

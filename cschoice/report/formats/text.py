@@ -1,0 +1,122 @@
+"""Reports for reading as they are: Markdown with figures, and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from cschoice.report.compute.summary import Summary
+from cschoice.report.compute.winners import pairs
+from cschoice.report.contents.outline import TITLE, Section, outline
+from cschoice.report.contents.table import NO_RESULT, Entry, Gap, Measured, Table, plain
+from cschoice.report.figures.drawing import drawn, on_white
+
+Files = dict[str, bytes]
+
+
+def markdown(summary: Summary) -> Files:
+    """Return the report as Markdown, and its figures beside it."""
+    sections = outline(summary)
+    text = "\n\n".join([f"# {TITLE}", *(_section(section) for section in sections)])
+    pictures = [picture for section in sections for picture in section.pictures]
+    return {
+        "report.md": f"{text}\n".encode(),
+        **{f"{picture.file}.svg": on_white(drawn(picture, "svg")) for picture in pictures},
+    }
+
+
+def _section(section: Section) -> str:
+    parts = [f"## {section.title}"]
+    if len(section.text) > 2:
+        parts.append("\n".join(f"- {_escaped(line)}" for line in section.text))
+    else:
+        parts += [_escaped(line) for line in section.text]
+    parts += [_table(table) for table in (*section.tables, *section.further)]
+    parts += [
+        f"![{_escaped(picture.caption)}]({picture.file}.svg)\n\n*{_escaped(picture.caption)}*"
+        for picture in section.pictures
+    ]
+    return "\n\n".join(parts)
+
+
+def _table(table: Table) -> str:
+    head = [_escaped(column.label) for column in table.columns]
+    rules = ["---:" if column.numeric or column.measured else "---" for column in table.columns]
+    rows = [[_cell(entry, table.gaps) for entry in row] for row in table.rows()]
+    lines = [f"| {' | '.join(row)} |" for row in [head, rules, *rows]]
+    notes = [_escaped(note) for note in table.notes]
+    notes += [f"[{number}] {_escaped(gap)}" for number, gap in enumerate(table.gaps, start=1)]
+    return "\n\n".join([f"**{_escaped(table.caption)}**", "\n".join(lines), *notes])
+
+
+def _cell(entry: Entry, gaps: Sequence[str]) -> str:
+    if isinstance(entry, Measured) and entry.best:
+        return f"**{entry.value}**"
+    if isinstance(entry, Gap):
+        return f"{NO_RESULT} [{gaps.index(entry.reason) + 1}]"
+    return _escaped(plain(entry))
+
+
+def _escaped(text: str) -> str:
+    r"""Take the meaning from what Markdown would interpret.
+
+    >>> _escaped("a|b_c <d>")
+    'a\\|b\\_c \\<d\\>'
+    """
+    return "".join(f"\\{letter}" if letter in r"\`*_|<>[]$~" else letter for letter in text)
+
+
+def csv_files(summary: Summary) -> Files:
+    """Return every measure of every cell, every pair of learners, and every rank."""
+    return {
+        "results.csv": _csv(_RESULTS, _results(summary)),
+        "pairs.csv": _csv(_PAIRS, _pairs(summary)),
+        "ranks.csv": _csv(_RANKS, _ranks(summary)),
+    }
+
+
+_RESULTS = (
+    "profile", "experiment", "dataset", "learner", "metric", "mean", "std", "n_folds", "best",
+    "paper_mean", "paper_std", "difference", "verdict", "cpu_seconds", "state", "reason",
+)  # fmt: skip
+_PAIRS = ("dataset", "better", "other", "difference", "low", "high", "effect", "p", "p_holm",
+          "n_folds")  # fmt: skip
+_RANKS = ("problem", "learner", "mean_rank", "n_datasets", "n_best", "median_gap", "friedman_p",
+          "kendall_w", "critical_difference")  # fmt: skip
+
+
+def _results(summary: Summary) -> Iterable[Sequence[object]]:
+    names = summary.inputs.profile, summary.inputs.experiment
+    for row in summary.rows:
+        why = "" if set(row.states) == {"done"} else row.reason
+        for metric, cell in row.cells.items():
+            ours = (cell.ours.mean, cell.ours.std, cell.ours.n_folds) if cell.ours else ("",) * 3
+            printed = (cell.paper.mean, cell.paper.std) if cell.paper else ("",) * 2
+            difference = "" if cell.difference is None else cell.difference
+            yield (*names, row.dataset, row.learner, metric, *ours, int(cell.best), *printed,
+                   difference, cell.verdict, row.seconds, row.state, why)  # fmt: skip
+
+
+def _pairs(summary: Summary) -> Iterable[Sequence[object]]:
+    for dataset, pair in pairs(summary.rows):
+        if (found := pair.difference) is not None:
+            yield (dataset, pair.better, pair.other, found.mean, found.low, found.high,
+                   found.effect, found.p, pair.adjusted, found.n_folds)  # fmt: skip
+
+
+def _ranks(summary: Summary) -> Iterable[Sequence[object]]:
+    for ranking in summary.rankings:
+        test = ranking.test
+        for k, learner in enumerate(ranking.learners):
+            yield (ranking.name, learner, test.ranks[k], len(ranking.datasets), ranking.n_best[k],
+                   ranking.median_gap[k], test.p, test.agreement,
+                   test.critical_difference)  # fmt: skip
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return file.getvalue().encode()

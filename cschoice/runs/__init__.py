@@ -1,0 +1,1 @@
+"""How one job is done and kept: records, files, tables, protocols, executors."""

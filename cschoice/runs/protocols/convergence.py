@@ -1,0 +1,98 @@
+"""How good after how much CPU time: one network on the tasks of a fold, tested as it learns.
+
+For comparing recipes of training at equal cost. What is measured after an epoch is the same in
+every run; when that was is not.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cschoice.datasets import make_dataset
+from cschoice.evaluation.decisions import choose, tune_threshold
+from cschoice.evaluation.metrics import expected_accuracy, metric
+from cschoice.models.predictor import Preparation
+from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.protocols.fitting import fold_of, new_learner, not_a_network, seed_of
+from cschoice.runs.protocols.protocol import Count, Earlier, Protocol
+from cschoice.runs.records import Budget, Curve, Job, Record, State
+from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.splits import stratified_shuffle_splits
+
+_N_TESTS = 50  # at most, in the time there is: more would cost more than learning
+
+
+class Convergence(Protocol):
+    """One network, until its epochs or the ``seconds`` are over; tests are not counted."""
+
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 60.0  # of CPU time
+    n_test: Count = 5_000  # of the test tasks of the fold
+
+    def problem(self, job: Job) -> str | None:
+        """Refuse learners that do not learn step by step."""
+        return not_a_network(job, "it does not converge epoch by epoch")
+
+    def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
+        """Leave out what is not done: nothing is tuned, and nothing fitted again."""
+        budget = Budget(0, held_out=job.budget.held_out)
+        return replace(job, budget=budget, space={}, threshold_refit=True)
+
+    def work(self, job: Job, learner: Any, n_train: int) -> float:  # noqa: ARG002
+        """Count epochs and tests; the ``seconds`` may end them earlier."""
+        n_tests = min(_N_TESTS, learner.epochs)
+        n_tasks: float = learner.epochs * n_train + n_tests * self.n_test / 3
+        return n_tasks
+
+    def run(self, context: Context) -> Record:
+        """Learn and test; for subset choice with the threshold that held-out tasks ask for."""
+        from cschoice.nets.batches import TaskTensors
+
+        job, begun = context.job, time.process_time()
+        source = make_dataset(job.dataset, **job.dataset_parameters)
+        train, test, scaling = fold_of(job, source)
+        name = "accuracy" if train.kind is Kind.SINGLETON else "f1"
+        share, seed = job.budget.held_out, seed_of(job, "threshold")
+        ((inner, outer),) = stratified_shuffle_splits(train, 1, share, seed)
+        learned, held_out, test = train[inner], train[outer], test[: self.n_test]
+        learner: Any = new_learner(job)
+        seed = seed_of(job, "final", learner=learner.name)
+        trainer = learner.trainer(learned, seed=seed, device=context.device)
+        data = TaskTensors(learned, learner.network_)
+        seconds: list[float] = []
+        values: list[float] = []
+        spent, threshold = 0.0, None
+        while trainer.n_epochs < learner.epochs and spent < self.seconds:
+            started = time.process_time()
+            row = trainer.epoch(data)
+            spent += time.process_time() - started
+            last = trainer.n_epochs == learner.epochs or spent >= self.seconds
+            if last or not seconds or spent - seconds[-1] >= self.seconds / _N_TESTS:
+                value, threshold = _score(learner, held_out, test)
+                seconds.append(spent)
+                values.append(value)
+            context.tell({"event": "epoch", **row, name: values[-1]})
+        context.save(learner, Preparation(threshold, scaling, getattr(source, "encoding", None)))
+        return Record(
+            key=job.key,
+            state=State.DONE,
+            kind=str(train.kind),
+            params=job.learner_parameters,
+            threshold=threshold,
+            metrics={name: values[-1]},
+            seconds=time.process_time() - begun,
+            environment=environment(context.device),
+            curves=[Curve("cpu-seconds", name, seconds, values)],
+        )
+
+
+def _score(learner: Any, held_out: ChoiceTasks, test: ChoiceTasks) -> tuple[float, float | None]:
+    """Return the accuracy, or the F1-measure and the threshold it takes."""
+    utilities = learner.utilities(test)
+    if test.kind is Kind.SINGLETON:
+        return expected_accuracy(test, utilities), None
+    threshold = tune_threshold(held_out, learner.utilities(held_out))
+    return metric("f1")(test, choose(test, utilities, threshold)), threshold

@@ -1,0 +1,286 @@
+"""Nested cross-validation of one learner on one outer fold.
+
+As in the paper's section on additional experimental details: tune on inner splits, tune the
+threshold, refit, test. Frugal budgets and few tasks depart from it, see below.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets import DATASETS, make_dataset
+from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
+from cschoice.evaluation.decisions import choose, probabilities, tune_threshold
+from cschoice.evaluation.metrics import METRICS, expected_accuracy, metric
+from cschoice.learners.ensemble import Mean
+from cschoice.learners.learner import Learner
+from cschoice.models.predictor import Preparation
+from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.protocols.fitting import Params, fit, fold_of, new_learner, search_space, seed_of
+from cschoice.runs.protocols.protocol import Protocol
+from cschoice.runs.records import Frugal, Job, Record, Rung, State, Trial, TrialState
+from cschoice.runs.tuning import best_trial, chosen_trial, next_trial
+from cschoice.space import Dimension
+from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.splits import stratified_shuffle_splits
+
+# Training tasks of a fold, sub-samples counted: LETOR-MQ2008 has up to 1,419, the demo 1,500. Where
+# there are so few, frugal tuning fits all of them, which costs little where a share would say
+# little. The mean of the models of many splits then predicts: each of them overfits, but not in the
+# same way. They hold out so much that nearly every task is new to several, whose means tune the
+# threshold.
+_FEW = 1_450
+_N_MEMBERS, _MEMBERS_HOLD_OUT = 20, 0.25
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class Nested(Protocol):
+    """Nested cross-validation; how much is tried is the job's budget."""
+
+    tunes: ClassVar[bool] = True
+
+    def work(self, job: Job, learner: Learner, n_train: int) -> float:
+        """Count the fits of a job, each as a share of a full one.
+
+        Those that confirm a screen are not counted: most jobs have none.
+        """
+        budget, frugal = job.budget, job.budget.frugal
+        few = _has_few_tasks(job, n_train)
+        n_trials = budget.n_trials if search_space(job) else 0
+        n_full: float = n_trials
+        if frugal is not None:
+            n_full *= 1 if few else frugal.task_share * frugal.epoch_share
+        learned = 1 - budget.held_out
+        final: float = 1
+        if DATASETS[job.dataset].kind is Kind.SUBSET:
+            final = learned + job.threshold_refit
+            if few:
+                final = _N_MEMBERS * (1 - _MEMBERS_HOLD_OUT)
+        epochs: int = getattr(learner, "epochs", 1)
+        return (budget.n_splits * n_full * learned + final) * n_train * epochs
+
+    def run(self, context: Context) -> Record:
+        """Do the job; earlier trials in the journal are taken as they are."""
+        job = context.job
+        source = make_dataset(job.dataset, **job.dataset_parameters)
+        context.tell({"event": "data"})
+        train, test, scaling = fold_of(job, source)
+        fits = _Fits(context, train)
+        trials = _tune(context, fits)
+        started = time.process_time()
+        chosen = chosen_trial(trials)
+        if trials and chosen is None:
+            reasons = {trial.error for trial in trials if trial.error}
+            raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
+        params = dict(chosen.params) if chosen else {}
+        final = fits.final(params)
+        utilities = final.learner.utilities(test)
+        context.tell({"event": "test"})
+        encoding = getattr(source, "encoding", None)  # what was imported knows its table
+        preparation = Preparation(final.threshold, scaling, encoding)
+        context.save(final.learner, preparation)
+        if context.keep_predictions:
+            context.save_predictions(test, utilities)
+        return Record(
+            key=job.key,
+            state=State.DONE,
+            kind=str(train.kind),
+            params=params,
+            threshold=final.threshold,
+            metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),
+            n_trials=len(trials),
+            seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
+            environment=environment(context.device),
+        )
+
+
+def evaluate(
+    tasks: ChoiceTasks,
+    utilities: NDArray[np.float32],
+    threshold: float | None,
+    probabilistic: bool,
+) -> dict[str, float | None]:
+    """Return every metric that applies; None where it is not defined on these tasks."""
+    known: dict[str, NDArray[Any]] = {
+        "utilities": utilities,
+        "choices": choose(tasks, utilities, threshold),
+    }
+    if probabilistic:
+        known["probabilities"] = probabilities(tasks, utilities)
+    values = {
+        name: row(tasks, known[row.needs])
+        for name, row in METRICS.items()
+        if tasks.kind in row.kinds and row.needs in known
+    }
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
+
+
+def _tune(context: Context, fits: _Fits) -> list[Trial]:
+    """Try hyperparameters until the budget is spent; return all trials."""
+    job = context.job
+    trials = context.trials()
+    learner, space = new_learner(job), search_space(job)
+    seed = seed_of(job, "tuning", learner=learner.name)
+    defaults = learner.get_params(deep=False)
+    while proposal := next_trial(
+        space,
+        _inside(defaults, space),
+        trials,
+        job.budget,
+        seed=seed,
+        costly=learner.costly,
+        confirm=not fits.screens_are_full(learner),
+    ):
+        params, rung = proposal
+        context.tell({"event": "trial", "number": len(trials), "rung": str(rung)})
+        trial = fits.trial(len(trials), params, rung, best_trial(trials))
+        context.append(trial)
+        trials.append(trial)
+        best = best_trial(trials)
+        context.tell({"event": "tried", "best": best.loss if best else None})
+    return trials
+
+
+def _inside(params: Params, space: Mapping[str, Dimension]) -> dict[str, Any]:
+    """Move defaults that lie outside a narrowed space to the nearest value inside."""
+    return {name: dimension.nearest(params[name]) for name, dimension in space.items()}
+
+
+@dataclass(frozen=True)
+class _Final:
+    learner: Learner
+    threshold: float | None
+
+
+class _Fits:
+    """Everything that is fitted in a job, with its seeds and splits.
+
+    Splits leave the learner's name out of their seeds: all learners see the same ones.
+    """
+
+    def __init__(self, context: Context, train: ChoiceTasks) -> None:
+        self.context, self.job, self.train = context, context.job, train
+        budget = self.job.budget
+        self.few = _has_few_tasks(self.job, len(train))
+        self.splits: Sequence[Split] = stratified_shuffle_splits(
+            train, budget.n_splits, budget.held_out, seed_of(self.job, "inner")
+        )
+
+    def screens_are_full(self, learner: Learner) -> bool:
+        """Say whether a screen is as much as a full fit, so that there is nothing to confirm."""
+        frugal = self.job.budget.frugal
+        if frugal is None or self.few:
+            return True
+        saves_epochs = frugal.epoch_share < 1 and hasattr(learner, "epochs")
+        return frugal.task_share == 1 and not saves_epochs
+
+    def trial(self, number: int, params: Params, rung: Rung, best: Trial | None) -> Trial:
+        """Evaluate hyperparameters on the inner splits; a failure is a result too."""
+        started = time.process_time()
+        losses: list[float] = []
+        state, reason = TrialState.COMPLETE, None
+        frugal = self.job.budget.frugal
+        confirms = rung is Rung.FULL and frugal is not None
+        try:
+            for index, (inner, held_out) in enumerate(self.splits[: 1 if confirms else None]):
+                learner = new_learner(self.job, params)
+                if rung is Rung.SCREEN and frugal is not None:
+                    inner = self._screened(learner, inner, frugal)
+                self._fit(learner, inner, f"trial-{number}-{index}", split=index)
+                losses.append(self._loss(learner, inner, held_out))
+                if rung is Rung.SCREEN and index == 0 and _hopeless(losses[0], best, frugal):
+                    state = TrialState.HOPELESS
+                    break
+        except (InvalidParameter, FileNotUsable):
+            raise  # wrong for every trial: not a result
+        except (CschoiceError, MemoryError, RuntimeError) as error:  # torch's are RuntimeErrors
+            losses, state, reason = [], TrialState.FAILED, f"{type(error).__name__}: {error}"
+        seconds = time.process_time() - started
+        return Trial(number, rung, dict(params), losses, state, seconds, reason)
+
+    def final(self, params: Params) -> _Final:
+        """Fit the final model and, for subset choice, tune its threshold on held-out tasks.
+
+        It is the model that the threshold was tuned for or, with ``threshold_refit``, one of all
+        tasks. Of few tasks it is the mean of the models of many splits, whatever the flag.
+        """
+        everything = np.arange(len(self.train))
+        if self.train.kind is Kind.SINGLETON:
+            return _Final(self._fit(new_learner(self.job, params), everything, "final"), None)
+        n_splits, share = (
+            (_N_MEMBERS, _MEMBERS_HOLD_OUT) if self.few else (1, self.job.budget.held_out)
+        )
+        splits = stratified_shuffle_splits(
+            self.train, n_splits, share, seed_of(self.job, "threshold")
+        )
+        learners = [
+            self._fit(new_learner(self.job, params), inner, f"threshold-{index}")
+            for index, (inner, _) in enumerate(splits)
+        ]
+        threshold = tune_threshold(*self._of_unseen(learners, splits))
+        if self.few:
+            return _Final(Mean.of(learners), threshold)
+        if self.job.threshold_refit:
+            learners = [self._fit(new_learner(self.job, params), everything, "final")]
+        return _Final(learners[0], threshold)
+
+    def _of_unseen(
+        self, learners: Sequence[Learner], splits: Sequence[Split]
+    ) -> tuple[ChoiceTasks, NDArray[np.float64]]:
+        """Return held-out tasks, each with the mean utilities of the learners it is new to."""
+        total, n_learners = np.zeros((2, self.train.n_entries))
+        for learner, (_, held_out) in zip(learners, splits, strict=True):
+            entries = self.train.entries(held_out)
+            total[entries] += learner.utilities(self.train[held_out])
+            n_learners[entries] += 1
+        numbers = np.flatnonzero(n_learners[self.train.offsets[:-1]])
+        entries = self.train.entries(numbers)
+        return self.train[numbers], total[entries] / n_learners[entries]
+
+    def _fit(
+        self, learner: Learner, numbers: NDArray[np.int64], purpose: str, split: int | None = None
+    ) -> Learner:
+        return fit(self.context, learner, self.train[numbers], purpose, split)
+
+    def _screened(
+        self, learner: Learner, numbers: NDArray[np.int64], frugal: Frugal
+    ) -> NDArray[np.int64]:
+        """Take a share of the tasks, and of the epochs where the learner has them."""
+        if self.few:
+            return numbers
+        if hasattr(learner, "epochs"):
+            learner.set_params(epochs=max(1, round(frugal.epoch_share * learner.epochs)))
+        order = np.random.default_rng(seed_of(self.job, "screen")).permutation(numbers)
+        return np.sort(order[: max(2, round(frugal.task_share * len(numbers)))])
+
+    def _loss(
+        self, learner: Learner, inner: NDArray[np.int64], held_out: NDArray[np.int64]
+    ) -> float:
+        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the training side.
+
+        Ties are worth their share of a hit: else a constant would win.
+        """
+        tasks = self.train[held_out]
+        utilities = learner.utilities(tasks)
+        if tasks.kind is Kind.SINGLETON:
+            return 1 - expected_accuracy(tasks, utilities)
+        known = self.train[inner]
+        threshold = tune_threshold(known, learner.utilities(known))
+        return 1 - metric("f1")(tasks, choose(tasks, utilities, threshold))
+
+
+def _has_few_tasks(job: Job, n_train: int) -> bool:
+    return job.budget.frugal is not None and n_train <= _FEW
+
+
+def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:
+    """Compare with the best trial on the same split: splits differ by more than trials do."""
+    return frugal is not None and best is not None and loss > best.losses[0] + frugal.hopeless

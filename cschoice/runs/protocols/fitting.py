@@ -1,0 +1,82 @@
+"""What protocols share: the learner of a job, its seeds, a fit that tells how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cschoice.datasets import DATASETS
+from cschoice.datasets.generated.synthetic import Synthetic
+from cschoice.datasets.source import DatasetSource
+from cschoice.learners import LEARNERS, make_learner
+from cschoice.learners.learner import Learner
+from cschoice.registry import load
+from cschoice.runs.protocols.context import Context
+from cschoice.runs.records import Job
+from cschoice.runs.tuning import narrowed
+from cschoice.seeding import seed_for
+from cschoice.space import Dimension
+from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.scaling import Scaling
+
+Params = Mapping[str, Any]
+
+
+def new_learner(job: Job, params: Params | None = None) -> Learner:
+    """Return the job's learner, unfitted, with these parameters above its own."""
+    given = job.learner_parameters
+    learner: Learner = make_learner(job.registered, **given)
+    _, fixed = narrowed(learner.tunable(), job.space)
+    learner.set_params(**{**fixed, **given, **(params or {})})
+    return learner
+
+
+def search_space(job: Job) -> dict[str, Dimension]:
+    """Return what there is to tune: what the job gives is fixed."""
+    learner: Learner = make_learner(job.registered, **job.learner_parameters)
+    space, _ = narrowed(learner.tunable(), job.space)
+    return {name: row for name, row in space.items() if name not in job.learner_parameters}
+
+
+def fold_of(job: Job, source: DatasetSource) -> tuple[ChoiceTasks, ChoiceTasks, Scaling | None]:
+    """Return the training and test tasks of the job's fold, on the scale of the former."""
+    train, test = source.fold(job.fold, job.seed)
+    if not source.standardize:
+        return train, test, None
+    scaling = Scaling.learn(train.table, train.items)
+    return train.scaled(scaling), test.scaled(scaling), scaling
+
+
+def without(parameters: Params, *names: str) -> dict[str, Any]:
+    """Return the parameters without those that change no number here."""
+    return {name: value for name, value in parameters.items() if name not in names}
+
+
+def not_a_network(job: Job, why: str) -> str | None:
+    """Say that a job's learner cannot be trained epoch by epoch; None if it can."""
+    is_network = hasattr(LEARNERS[job.registered].learner, "trainer")
+    return None if is_network else f"{job.learner} is no network: {why}"
+
+
+def not_generated(dataset: str) -> str | None:
+    """Say why fresh tasks with one choice each cannot be had of a dataset; None if they can."""
+    info = DATASETS[dataset]
+    if issubclass(load(info.source), Synthetic) and info.kind is Kind.SINGLETON:
+        return None
+    return f"{dataset} is no singleton choice that is generated as needed, as medoid is"
+
+
+def seed_of(job: Job, purpose: str, **names: str | int) -> int:
+    """Return a seed that all learners share, unless their name is among the names."""
+    return seed_for(job.seed, purpose, dataset=job.dataset, fold=job.fold, **names)
+
+
+def fit(
+    context: Context, learner: Learner, tasks: ChoiceTasks, purpose: str, split: int | None = None
+) -> Learner:
+    """Fit on these tasks; the purpose names the seed."""
+    learner.on_epoch = lambda row: context.tell({"event": "epoch", "split": split, **row})
+    seed = seed_of(context.job, purpose, learner=learner.name)
+    learner.fit(tasks, seed=seed, device=context.device)
+    learner.on_epoch = None
+    return learner

@@ -1,0 +1,66 @@
+"""What every protocol is: settings, a plan of its jobs, and how one of them is done."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cschoice.registry import load
+from cschoice.runs.protocols import PROTOCOLS
+from cschoice.runs.protocols.context import Context
+from cschoice.runs.records import Job, Record
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, le=1)]
+
+# What the experiment that this one builds on has found for a job's dataset, learner and fold.
+Earlier = Callable[[Job], Record | None]
+
+
+class Protocol(BaseModel, ABC):
+    """How the jobs of an experiment are planned and done.
+
+    The fields are its settings: the experiment and the profile may give them under ``settings``
+    in experiments.yaml, and every job carries those it was planned with.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tunes: ClassVar[bool] = False  # its records hold parameters for others to build on
+
+    @property
+    def builds_on(self) -> str | None:
+        """Return the experiment whose records are needed to plan this one."""
+        return None
+
+    def problem(self, job: Job) -> str | None:  # noqa: ARG002
+        """Say why this protocol cannot do such a job; None if it can."""
+        return None
+
+    def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
+        """Return the job with every number that matters, and none that does not."""
+        return job
+
+    def remark(self, job: Job) -> str | None:  # noqa: ARG002
+        """Say what a user should know of a planned job before it runs; None if nothing."""
+        return None
+
+    @abstractmethod
+    def work(self, job: Job, learner: Any, n_train: int) -> float:
+        """Return how many tasks the job learns from, over all fits and epochs, to estimate time.
+
+        Predicting a task costs about a third of learning from it.
+        """
+
+    @abstractmethod
+    def run(self, context: Context) -> Record:
+        """Do the job."""
+
+
+def protocol_of(job: Job) -> Protocol:
+    """Return the protocol of a job, with the job's settings."""
+    protocol: Protocol = load(PROTOCOLS[job.protocol])(**job.settings)
+    return protocol

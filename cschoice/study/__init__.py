@@ -1,0 +1,1 @@
+"""A whole study: read, planned, run, and what only its tables remember."""

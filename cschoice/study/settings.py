@@ -1,0 +1,136 @@
+"""What a study consists of: the tables of ``experiments.yaml`` as types."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from cschoice.errors import UnknownName
+from cschoice.learners import LEARNERS
+from cschoice.registry import load, unknown_name
+from cschoice.runs.executors.resources import Resources
+from cschoice.runs.protocols import PROTOCOLS
+from cschoice.runs.protocols.protocol import Count, Protocol, Share
+
+Section = TypeVar("Section")
+
+Name = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]  # it becomes the name of a folder
+
+
+def _known_protocol(name: str) -> str:
+    if name not in PROTOCOLS:
+        raise ValueError(unknown_name("protocol", name, PROTOCOLS))
+    return name
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LearnerSettings(_Strict):
+    """Fixed parameters of a learner, and limits within its search space.
+
+    Under a name of its own, ``learner`` says which it is: a variant to compare with others.
+    """
+
+    learner: str | None = None
+    parameters: dict[str, Any] = {}
+    space: dict[str, list[Any]] = {}
+
+
+class Experiment(_Strict):
+    """Which learners on which datasets under which protocol."""
+
+    protocol: Annotated[str, AfterValidator(_known_protocol)]
+    datasets: Annotated[list[str], Field(min_length=1)]
+    learners: Annotated[list[str], Field(min_length=1)]
+    parameters: dict[str, Any] = {}  # for every learner that has such a parameter
+    settings: dict[str, Any] = {}  # of the protocol
+
+
+class FrugalSettings(_Strict):
+    """Spend the budget where it pays; the fields are those of ``records.Frugal``."""
+
+    task_share: Share = 1.0
+    epoch_share: Share = 1.0
+    hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+
+class Profile(_Strict):
+    """How much is spent; the same protocol from seconds to weeks."""
+
+    seed: Annotated[int, Field(ge=0)] = 0
+    folds: Count = 5
+    trials: Annotated[int, Field(ge=0)] = 100
+    inner_splits: Count = 3
+    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    threshold_refit: bool = True
+    threads: Count = 1
+    frugal: FrugalSettings | None = None
+    datasets: dict[str, Any] = {}  # for every dataset that has such a parameter
+    # Parameters and limits for every learner that has such; under a learner's name, for it alone.
+    learners: dict[str, Any] = {}
+    space: dict[str, Any] = {}
+    settings: dict[str, Any] = {}  # for every protocol that has such a setting
+
+    def parameters_of(self, learner: str) -> dict[str, Any]:
+        """Return the parameters that are fixed for this learner."""
+        return _said_to(learner, self.learners)
+
+    def space_of(self, learner: str) -> dict[str, list[Any]]:
+        """Return the limits of this learner's search."""
+        return _said_to(learner, self.space)
+
+
+class Study(_Strict):
+    """A whole study."""
+
+    datasets: dict[str, dict[str, Any]] = {}
+    learners: dict[Name, LearnerSettings] = {}
+    experiments: dict[Name, Experiment]
+    profiles: dict[Name, Profile]
+    executor: Resources = Resources()
+
+    def experiment(self, name: str) -> Experiment:
+        """Return the experiment of that name."""
+        return _named("experiment", name, self.experiments)
+
+    def profile(self, name: str) -> Profile:
+        """Return the profile of that name."""
+        return _named("profile", name, self.profiles)
+
+    @property
+    def learner_names(self) -> list[str]:
+        """Return every learner there is: the registered ones and this study's variants."""
+        return [*LEARNERS, *(name for name, own in self.learners.items() if own.learner)]
+
+    def registered(self, learner: str) -> str:
+        """Return the registered learner behind a name."""
+        own = self.learners.get(learner)
+        return own.learner if own is not None and own.learner else learner
+
+    def protocol(self, experiment: str, profile: str) -> Protocol:
+        """Return the protocol of an experiment; its own settings are above the profile's."""
+        of_experiment = self.experiment(experiment)
+        model: type[Protocol] = load(PROTOCOLS[of_experiment.protocol])
+        shared = with_names(self.profile(profile).settings, model.model_fields)
+        return model.model_validate({**shared, **of_experiment.settings})
+
+
+def with_names(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the values with these names."""
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _said_to(learner: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said to all learners, and above it what is said to this one."""
+    to_all = {name: value for name, value in said.items() if name not in LEARNERS}
+    return {**to_all, **said.get(learner, {})}
+
+
+def _named(noun: str, name: str, known: Mapping[str, Section]) -> Section:
+    if name not in known:
+        raise UnknownName(unknown_name(noun, name, known))
+    return known[name]

@@ -1,0 +1,6 @@
+"""Choice tasks: sets of objects of any size, with what was chosen from each."""
+
+from cschoice.tasks.container import ChoiceTasks
+from cschoice.tasks.kind import Kind
+
+__all__ = ["ChoiceTasks", "Kind"]

@@ -1,0 +1,268 @@
+"""Every metric against a loop over tasks, against scikit-learn, and in its corner cases."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+from strategies import choice_tasks, utilities_for
+
+from cschoice.errors import InvalidUtilities, UnknownName
+from cschoice.evaluation.decisions import probabilities
+from cschoice.evaluation.metrics import METRICS, expected_accuracy, metric
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else math.nan
+
+
+def slices(tasks):
+    return [slice(a, b) for a, b in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)]
+
+
+def rank_of_chosen(u, c):
+    return sum(value > u[c.argmax()] for value in u)
+
+
+def auc(u, c):
+    pairs = [(a, b) for a in u[c] for b in u[~c]]
+    return mean(1.0 if a > b else 0.5 if a == b else 0.0 for a, b in pairs)
+
+
+def f1(p, c):
+    return 2 * (p & c).sum() / (p.sum() + c.sum())
+
+
+NAIVE_UTILITIES = {
+    "accuracy": lambda u, c: float(rank_of_chosen(u, c) == 0),
+    "top-3": lambda u, c: float(rank_of_chosen(u, c) < 3),
+    "top-5": lambda u, c: float(rank_of_chosen(u, c) < 5),
+    "normalized-accuracy": lambda u, c: (
+        None if len(u) == 1 else (float(rank_of_chosen(u, c) == 0) - 1 / len(u)) / (1 - 1 / len(u))
+    ),
+    "auc-roc": lambda u, c: None if c.all() else auc(u, c),
+}
+NAIVE_CHOICES = {
+    "f1": f1,
+    "subset-accuracy": lambda p, c: float((p == c).all()),
+    "precision": lambda p, c: (p & c).sum() / p.sum() if p.any() else 0.0,
+    "recall": lambda p, c: (p & c).sum() / c.sum(),
+    "informedness": lambda p, c: (
+        None if c.all() else (p & c).sum() / c.sum() + (~p & ~c).sum() / (~c).sum() - 1
+    ),
+    "hamming": lambda p, c: (p != c).mean(),
+}
+
+
+def test_every_metric_has_a_naive_twin():
+    assert set(NAIVE_UTILITIES) | set(NAIVE_CHOICES) | {"micro-f1", "log-loss"} == set(METRICS)
+
+
+@pytest.mark.parametrize("name", NAIVE_UTILITIES)
+@given(data=st.data())
+def test_utilities_metrics_are_the_mean_of_a_loop(name, data):
+    tasks = data.draw(choice_tasks(kind=next(iter(METRICS[name].kinds))))
+    u = utilities_for(tasks, np.random.default_rng(1))
+    expected = mean(
+        value
+        for s in slices(tasks)
+        if (value := NAIVE_UTILITIES[name](u[s], tasks.chosen[s])) is not None
+    )
+    assert metric(name)(tasks, u) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", NAIVE_CHOICES)
+@given(data=st.data())
+def test_choice_metrics_are_the_mean_of_a_loop(name, data):
+    tasks = data.draw(choice_tasks(kind=Kind.SUBSET))
+    p = np.random.default_rng(1).random(tasks.n_entries) < 0.4
+    expected = mean(
+        value
+        for s in slices(tasks)
+        if (value := NAIVE_CHOICES[name](p[s], tasks.chosen[s])) is not None
+    )
+    assert metric(name)(tasks, p) == pytest.approx(expected, nan_ok=True)
+
+
+@given(choice_tasks(kind=Kind.SUBSET))
+def test_micro_f1_is_of_all_objects_together(tasks):
+    p = np.random.default_rng(1).random(tasks.n_entries) < 0.4
+    assert metric("micro-f1")(tasks, p) == pytest.approx(f1(p, tasks.chosen))
+
+
+@given(choice_tasks(kind=Kind.SINGLETON))
+def test_log_loss_of_singleton_choice_is_a_loop(tasks):
+    p = probabilities(tasks, utilities_for(tasks, np.random.default_rng(1)))
+    expected = mean(-math.log(p[s][tasks.chosen[s]].item()) for s in slices(tasks))
+    assert metric("log-loss")(tasks, p) == pytest.approx(expected)
+
+
+@given(choice_tasks(kind=Kind.SUBSET))
+def test_log_loss_of_subset_choice_is_a_loop_over_objects(tasks):
+    p = probabilities(tasks, utilities_for(tasks, np.random.default_rng(1)))
+    expected = mean(
+        mean(-math.log(a if c else 1 - a) for a, c in zip(p[s], tasks.chosen[s], strict=True))
+        for s in slices(tasks)
+    )
+    assert metric("log-loss")(tasks, p) == pytest.approx(expected)
+
+
+def test_log_loss_by_hand(singleton):
+    assert metric("log-loss")(singleton, np.full(4, 0.25)) == pytest.approx(math.log(4))
+    certain = np.array([1.0, 0, 0, 0])
+    assert metric("log-loss")(singleton, certain) == pytest.approx(52 * math.log(2))
+    assert metric("log-loss")(singleton, certain[[1, 2, 0, 3]]) == 0
+
+
+@pytest.fixture
+def subsets():
+    rng = np.random.default_rng(0)
+    chosen = rng.random((200, 6)) < 0.4
+    chosen[np.arange(200), rng.integers(6, size=200)] = True
+    chosen[np.arange(200), (chosen.argmax(axis=1) + 1) % 6] = False
+    return ChoiceTasks.from_dense(rng.standard_normal((200, 6, 2)), chosen, Kind.SUBSET)
+
+
+@pytest.mark.parametrize(
+    ("name", "reference"),
+    [
+        ("f1", lambda c, p: sk.f1_score(c, p, average="samples", zero_division=0)),
+        ("micro-f1", lambda c, p: sk.f1_score(c, p, average="micro")),
+        ("precision", lambda c, p: sk.precision_score(c, p, average="samples", zero_division=0)),
+        ("recall", lambda c, p: sk.recall_score(c, p, average="samples")),
+        ("subset-accuracy", sk.accuracy_score),
+        ("hamming", sk.hamming_loss),
+        (
+            "informedness",
+            lambda c, p: np.mean(
+                [sk.balanced_accuracy_score(a, b, adjusted=True) for a, b in zip(c, p, strict=True)]
+            ),
+        ),
+    ],
+)
+def test_choice_metrics_equal_scikit_learn(name, reference, subsets):
+    p = np.random.default_rng(1).random(subsets.n_entries) < 0.3
+    expected = reference(subsets.chosen.reshape(-1, 6), p.reshape(-1, 6))
+    assert metric(name)(subsets, p) == pytest.approx(expected)
+
+
+def test_auc_equals_scikit_learn(subsets):
+    u = np.random.default_rng(1).integers(0, 4, subsets.n_entries).astype(float)
+    expected = sk.roc_auc_score(subsets.chosen.reshape(-1, 6), u.reshape(-1, 6), average="samples")
+    assert metric("auc-roc")(subsets, u) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("name", "k"), [("accuracy", 1), ("top-3", 3), ("top-5", 5), ("top-4", 4)])
+def test_top_k_equals_scikit_learn_without_ties(name, k):
+    rng = np.random.default_rng(0)
+    answers = rng.integers(6, size=300)
+    tasks = ChoiceTasks.from_dense(np.zeros((300, 6, 1)), answers, Kind.SINGLETON)
+    u = rng.standard_normal(tasks.n_entries)
+    expected = sk.top_k_accuracy_score(answers, u.reshape(-1, 6), k=k)
+    assert metric(name)(tasks, u) == pytest.approx(expected)
+
+
+@pytest.fixture
+def singleton():
+    return ChoiceTasks.from_dense(np.zeros((1, 4, 1)), [2], Kind.SINGLETON)
+
+
+@pytest.mark.parametrize(
+    ("utilities", "accuracy", "top_3"),
+    [
+        ([0, 0, 1, 0], 1, 1),
+        ([1, 0, 1, 0], 1, 1),  # among the largest
+        ([2, 0, 1, 0], 0, 1),
+        ([2, 2, 1, 1], 0, 1),  # two are larger; the tie below does not count against it
+        ([2, 2, 1, 2], 0, 0),
+        ([0, 0, 0, 0], 1, 1),  # the paper's formula: constant utilities are always right
+    ],
+)
+def test_ties_count_for_the_chosen_object(utilities, accuracy, top_3, singleton):
+    u = np.array(utilities, dtype=float)
+    assert metric("accuracy")(singleton, u) == accuracy
+    assert metric("top-3")(singleton, u) == top_3
+
+
+@given(choice_tasks(kind=Kind.SINGLETON))
+def test_top_1_is_accuracy_and_top_all_is_1(tasks):
+    u = utilities_for(tasks, np.random.default_rng(1))
+    assert metric("top-1")(tasks, u) == metric("accuracy")(tasks, u)
+    assert metric(f"top-{tasks.sizes.max()}")(tasks, u) == 1
+
+
+def test_an_empty_prediction_scores_zero(subsets):
+    nothing = np.zeros(subsets.n_entries, dtype=bool)
+    for name in ("f1", "micro-f1", "precision", "recall", "subset-accuracy", "informedness"):
+        assert metric(name)(subsets, nothing) == 0
+
+
+def test_tasks_that_cannot_tell_are_left_out():
+    x = np.zeros((2, 2, 1))
+    tasks = ChoiceTasks.from_dense(x, [[True, True], [True, False]], Kind.SUBSET)
+    assert metric("informedness")(tasks, np.array([True, False, True, False])) == 1
+    assert metric("auc-roc")(tasks, np.array([0.0, 1.0, 0.0, 1.0])) == 0
+    everything = tasks[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isnan(metric("informedness")(everything, np.array([True, True])))
+        assert math.isnan(metric("auc-roc")(everything, np.array([0.0, 1.0])))
+    alone = ChoiceTasks.from_dense(np.zeros((1, 1, 1)), [0], Kind.SINGLETON)
+    assert math.isnan(metric("normalized-accuracy")(alone, np.array([0.0])))
+
+
+@given(choice_tasks(kind=Kind.SUBSET))
+def test_perfection_scores_perfectly(tasks):
+    assume(not all(tasks.reduce(np.logical_and, tasks.chosen)))
+    for name, row in METRICS.items():
+        if Kind.SUBSET in row.kinds:
+            values = tasks.chosen if row.needs == "choices" else tasks.chosen.astype(float)
+            assert row(tasks, values) == (1 if row.higher_is_better else 0), name
+
+
+def test_values_that_do_not_fit_are_refused(singleton, subsets):
+    with pytest.raises(InvalidUtilities, match="one value per entry"):
+        metric("accuracy")(singleton, np.zeros(3))
+    with pytest.raises(InvalidUtilities, match="1 of 4 utilities are NaN"):
+        metric("accuracy")(singleton, np.array([0, np.nan, 0, 0]))
+    with pytest.raises(InvalidUtilities, match="f1 is for subset choice"):
+        metric("f1")(singleton, np.zeros(4, dtype=bool))
+    with pytest.raises(InvalidUtilities, match="choices must be boolean"):
+        metric("f1")(subsets, np.zeros(subsets.n_entries))
+    with pytest.raises(InvalidUtilities, match="probabilities must lie between 0 and 1, got 0 to"):
+        metric("log-loss")(singleton, np.array([0, 2, 0, 0]))
+    with pytest.raises(InvalidUtilities, match="1 of 4 probabilities are NaN"):
+        metric("log-loss")(singleton, np.array([0, np.nan, 0, 0]))
+
+
+@pytest.mark.parametrize("values", [[3, 0, 1], np.array([3, 0, 1], np.uint8)])
+def test_integers_are_utilities_too(values):
+    tasks = ChoiceTasks.from_dense(np.zeros((1, 3, 1)), [[True, False, False]], Kind.SUBSET)
+    assert metric("auc-roc")(tasks, values) == 1
+    assert metric("auc-roc")(tasks, np.array([-128, 0, 1], np.int8)) == 0
+    with pytest.raises(InvalidUtilities, match="utilities must be real numbers"):
+        metric("auc-roc")(tasks, np.array(["a", "b", "c"]))
+
+
+def test_a_misspelt_metric_is_suggested():
+    with pytest.raises(UnknownName, match="did you mean 'accuracy'"):
+        metric("acuracy")
+    with pytest.raises(UnknownName, match="top-k for any k"):
+        metric("top-0")
+
+
+@given(choice_tasks(kind=Kind.SINGLETON))
+def test_ties_broken_by_lot(tasks):
+    utilities = utilities_for(tasks, np.random.default_rng(1))
+    hits = []
+    for start, stop in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True):
+        largest = np.flatnonzero(utilities[start:stop] == utilities[start:stop].max())
+        hits.append(tasks.chosen[start:stop][largest].mean())
+    assert expected_accuracy(tasks, utilities) == pytest.approx(np.mean(hits))
+    constant = np.zeros(tasks.n_entries)
+    assert expected_accuracy(tasks, constant) == pytest.approx(np.mean(1 / tasks.sizes))

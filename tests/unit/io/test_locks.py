@@ -1,0 +1,125 @@
+"""Who works on a folder: living, dead, elsewhere, in another life."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from cschoice.io import locks
+
+
+def test_a_claim_excludes_others_and_ends(tmp_path):
+    with locks.claim(tmp_path) as mine, locks.claim(tmp_path) as second:
+        assert mine
+        assert not second
+        assert locks.claimed_by_living(tmp_path)
+    assert not locks.claimed_by_living(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_of_one_process_exclude_one_another(tmp_path):
+    n_holders, most, entered = 0, 0, threading.Barrier(4)
+
+    def contend(_):
+        nonlocal n_holders, most
+        entered.wait()
+        for _ in range(200):
+            with locks.claim(tmp_path) as mine:
+                if mine:
+                    n_holders += 1
+                    most = max(most, n_holders)
+                    n_holders -= 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(contend, range(4))) == [None] * 4
+    assert most == 1
+
+
+def leave_claim(folder, number=0, **changes):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    holder = {"host": socket.gethostname(), "pid": dead.pid, "started": "1", **changes}
+    (folder / f"claim-{number}.json").write_text(json.dumps(holder))
+
+
+def test_a_dead_claim_is_taken_over(tmp_path):
+    leave_claim(tmp_path, number=4)
+    assert not locks.claimed_by_living(tmp_path)
+    with locks.claim(tmp_path) as mine:
+        assert mine
+        assert [path.name for path in tmp_path.iterdir()] == ["claim-5.json"]
+
+
+def test_a_reused_process_number_is_not_mistaken_for_the_holder(tmp_path):
+    leave_claim(tmp_path, pid=os.getpid(), started="long ago")
+    assert not locks.claimed_by_living(tmp_path)
+
+
+def test_a_claim_of_another_machine_lives_while_its_heart_beats(tmp_path):
+    leave_claim(tmp_path, host="elsewhere")
+    assert locks.claimed_by_living(tmp_path)
+    old = (tmp_path / "claim-0.json").stat().st_mtime - 3_600
+    os.utime(tmp_path / "claim-0.json", (old, old))
+    assert not locks.claimed_by_living(tmp_path)
+
+
+def test_an_owners_later_life_takes_over_and_the_earlier_one_notices(tmp_path):
+    with locks.claim(tmp_path, "slurm 17 3") as first:
+        with locks.claim(tmp_path, "slurm 17 4") as stranger:
+            assert stranger is None
+        with locks.claim(tmp_path, "slurm 17 3") as second:
+            assert second.held()
+            assert not first.held()
+        with locks.claim(tmp_path) as third:  # in the same file as the first one
+            assert third.path == first.path
+            assert not first.held()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_owner_that_is_known_to_be_gone_is_released(tmp_path):
+    leave_claim(tmp_path, host="elsewhere", owner="slurm 17 3")
+    locks.release(tmp_path, "slurm 17 4")
+    assert locks.owner_of(tmp_path) == "slurm 17 3"
+    assert locks.claimed_by_living(tmp_path)
+    locks.release(tmp_path, "slurm 17 3")
+    assert locks.owner_of(tmp_path) == ""
+    assert not locks.claimed_by_living(tmp_path)
+
+
+def test_clocks_that_differ_between_machines_matter_to_nobody(tmp_path, monkeypatch):
+    leave_claim(tmp_path, host="elsewhere")
+    now = time.time()
+    for skewed in (now - 86_400, now + 86_400):
+        monkeypatch.setattr("time.time", lambda skewed=skewed: skewed)
+        assert locks.claimed_by_living(tmp_path)
+
+
+def test_someone_who_came_in_between_is_not_pushed_aside(tmp_path, monkeypatch):
+    """A claim was seen, released, and taken by a third process before the fourth was made."""
+    leave_claim(tmp_path, number=0)
+    listed = locks._claims
+
+    def slow_look(folder):
+        found = listed(folder)
+        monkeypatch.setattr(locks, "_claims", listed)
+        living = {"host": socket.gethostname(), "pid": os.getpid()}
+        living["started"] = locks._started(os.getpid())
+        (folder / "claim-0.json").write_text(json.dumps(living))
+        return found
+
+    monkeypatch.setattr(locks, "_claims", slow_look)
+    monkeypatch.setattr(locks, "_lives", lambda path, lives=locks._lives: lives(path))
+    with locks.claim(tmp_path) as mine:
+        assert not mine
+    assert [path.name for path in tmp_path.iterdir()] == ["claim-0.json"]
+
+
+def test_a_claim_that_was_never_written_whole_is_dead(tmp_path):
+    (tmp_path / "claim-3.json").write_text("")
+    assert not locks.claimed_by_living(tmp_path)
+    with locks.claim(tmp_path) as mine:
+        assert mine

@@ -1,0 +1,18 @@
+"""What the README shows of the study is what the report says."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_readme_shows_the_report():
+    spec = importlib.util.spec_from_file_location("readme", ROOT / "tools" / "readme.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    readme = (ROOT / "README.md").read_text()
+    report = (ROOT / tool.REPORT / "report.md").read_text()
+    assert tool.updated(readme, report) == readme, "run 'make readme'"
+    for figure in tool.FIGURES:
+        assert (ROOT / tool.REPORT / f"{figure}.svg").exists()
+        assert readme.count(f"{figure}.svg)") == 1

@@ -1,0 +1,233 @@
+"""What a report says of complete, partial and mixed results; the formats are tested elsewhere."""
+
+import pandas as pd
+import pytest
+import result_examples
+from result_examples import row_of, tables_of
+
+from cschoice.errors import DataUnavailable, InvalidFile, UnknownName
+from cschoice.learners import LEARNERS
+from cschoice.report.compute import paper
+from cschoice.report.compute.curves import best_so_far
+from cschoice.report.compute.labels import datasets_in_order, learners_in_order
+from cschoice.report.compute.summary import summarize
+from cschoice.report.compute.winners import NO_DIFFERENCE, pairs
+from cschoice.report.contents.outline import outline
+from cschoice.report.contents.table import Gap
+
+# --- the paper's numbers ----------------------------------------------------------------------
+
+
+def test_the_papers_tables_are_complete():
+    values = paper.results()
+    assert len(values) == 7 * 8 * 4 + 10 * 10 * 3
+    assert str(values["pareto2d", "feta", "f1"]) == "0.942 ± 0.008"
+    assert {dataset for dataset, _, _ in values} == set(paper.DATASETS_IN_ORDER)
+
+
+@pytest.mark.parametrize("row", paper.ranges(), ids=lambda row: f"{row.learner}-{row.parameter}")
+def test_learners_seek_where_the_paper_did(row):
+    dimension = LEARNERS[row.learner].learner.search_space[row.parameter]
+    assert (dimension.low, dimension.high) == (row.low, row.high)
+
+
+def test_known_names_come_first_and_in_the_papers_order():
+    assert datasets_in_order(["zebra", "sushi", "unique-onehot", "medoid", "ant"]) == [
+        "medoid", "sushi", "unique-onehot", "ant", "zebra",
+    ]  # fmt: skip
+    assert learners_in_order(["mnl-2", "mnl", "feta"]) == ["feta", "mnl", "mnl-2"]
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def test_means_and_deviations_are_those_of_the_table(small):
+    metrics = small.inputs.metrics
+    cell = metrics[(metrics["dataset"] == "medoid") & (metrics["learner"] == "feta")]
+    values = cell.loc[cell["metric"] == "accuracy", "value"]
+    ours = row_of(small, "medoid", "feta").cells["accuracy"].ours
+    assert ours.mean == pytest.approx(values.mean())
+    assert ours.std == pytest.approx(values.std(ddof=1))  # over folds, as of a sample
+    assert ours.n_folds == 5
+
+
+def test_the_best_of_each_dataset_and_measure_is_marked(small):
+    for dataset in {row.dataset for row in small.rows}:
+        own = [row for row in small.rows if row.dataset == dataset]
+        for name in own[0].cells:
+            means = {row.learner: round(row.cells[name].ours.mean, 3) for row in own}
+            best = min(means.values()) if name == "hamming" else max(means.values())
+            marked = {row.learner for row in own if row.cells[name].best}
+            assert marked == {learner for learner, mean in means.items() if mean == best}
+
+
+def test_a_winner_by_far_is_more_than_noise_and_a_tie_is_not(small):
+    by_dataset = {contest.dataset: contest for contest in small.contests}
+    assert by_dataset["medoid"].winner == "fate"
+    near = {pair.other: pair for pair in by_dataset["medoid"].pairs}
+    assert near["mnl"].differs
+    assert near["mnl"].difference.mean > 0.8
+    unclear = [contest for contest in small.contests if contest.equals]
+    assert unclear
+    assert all(NO_DIFFERENCE in contest.verdict for contest in unclear)
+
+
+def test_all_pairs_are_compared_once(small):
+    found = pairs(small.rows)
+    assert len(found) == 6 * (4 * 3 // 2)
+    assert all(pair.difference.mean >= 0 for _, pair in found)
+
+
+def test_learners_are_ranked_on_datasets_that_all_of_them_have(small):
+    names = {ranking.name: ranking for ranking in small.rankings}
+    assert set(names) == {"singleton", "subset", "all"}
+    ranking = names["all"]
+    assert len(ranking.datasets) == 6
+    assert list(ranking.test.ranks) == sorted(ranking.test.ranks)
+    assert "MNL/GenLinearModel" in ranking.labels
+
+
+def test_a_gap_costs_a_learner_or_a_dataset_but_not_the_ranking(tmp_path):
+    made = result_examples.Made()
+    for dataset in ("medoid", "hypervolume", "sushi", "tag-genome-similar"):
+        for learner in ("feta", "fate", "mnl", "sda"):
+            if (dataset, learner) != ("sushi", "sda"):
+                made.job(dataset, learner, 0)
+    (ranking,) = summarize(made.write(tmp_path), "laptop").rankings
+    assert (len(ranking.datasets), len(ranking.learners)) in {(4, 3), (3, 4)}
+
+
+# --- gaps -------------------------------------------------------------------------------------
+
+
+def test_every_gap_says_why(mixed):
+    reasons = {(row.dataset, row.learner): row.reason for row in mixed.rows if not row.folds}
+    assert reasons["sushi", "feta"] == f"skipped: {result_examples.NASTY}"
+    assert reasons["pareto2d", "sda"] == "failed"
+    assert reasons["medoid", "sda"] == "not run"  # the paper has the cell, and sda ran elsewhere
+    assert ("medoid", "gnl") not in reasons  # nobody ran it anywhere
+    table = tables_of(mixed)["singleton-1"]
+    entries = [entry for row in table.rows() for entry in row]
+    assert Gap("not run") in entries
+    assert any("Fewer than 5 folds: FETA-Net on Hypervolume (3)" in note for note in table.notes)
+
+
+def test_what_is_missing_or_mixed_is_told(mixed):
+    told = "\n".join(mixed.missing)
+    for words in (
+        "No curves of experiment 'generalization'",
+        "13 of the paper's 17 datasets were not run: mnist-unique-singleton",
+        "Failed: RuntimeError: out of memory: FETA-Net on Hypervolume.",
+        "Failed: SDA on Pareto-front-2D.",
+        "different numbers of trials: 3 (MNL); 12 (FETA-Net",
+        "different seeds: 0, 7",
+    ):
+        assert words in told
+
+
+def test_profiles_are_never_mixed(mixed_folder, mixed):
+    assert set(mixed.inputs.every_fold["profile"]) == {"laptop"}
+    smoke = summarize(mixed_folder, "smoke")
+    assert [(row.dataset, row.learner) for row in smoke.rows] == [("medoid", "feta")]
+    with pytest.raises(DataUnavailable, match="no results with profile 'paper'.*laptop, smoke"):
+        summarize(mixed_folder, "paper")
+    with pytest.raises(UnknownName, match="did you mean 'study'"):
+        summarize(mixed_folder, "laptop", "stduy")
+
+
+def test_own_datasets_and_variants_come_last_under_their_own_names(mixed):
+    assert tables_of(mixed)["singleton-other"].groups[0].label == "trips_to & fro"
+    medoid = [row.learner for row in mixed.rows if row.dataset == "medoid"]
+    assert medoid == ["feta", "fate", "sda", "ranknet", "mnl", "random", "feta-wide"]
+
+
+def test_own_data_alone_are_not_compared_with_the_paper(tmp_path):
+    made = result_examples.Made()
+    for fold in range(3):
+        made.job("trips", "mnl", fold, kind="singleton")
+    summary = summarize(made.write(tmp_path), "laptop")
+    assert not summary.against_paper
+    assert summary.missing == ()
+    columns = [column.label for column in tables_of(summary)["comparison-accuracy"].columns]
+    assert columns == ["Dataset", "Choice model", "Ours", "CPU time", "Folds"]
+
+
+def test_one_fold_has_no_verdict(mixed):
+    cell = row_of(mixed, "pareto2d", "feta").cells["f1"]
+    assert (cell.ours.n_folds, cell.verdict) == (1, "one fold")
+    (contest,) = (one for one in mixed.contests if one.dataset == "pareto2d")
+    assert contest.verdict == "too few folds to tell a difference from noise"
+
+
+def test_curves_alone_are_a_report_too(tmp_path):
+    made = result_examples.Made()
+    result_examples.add_curves(made)
+    summary = summarize(made.write(tmp_path), "laptop")
+    assert "No results of experiment 'study'" in summary.missing[0]
+    names = [section.name for section in outline(summary)]
+    assert "curves" in names
+    assert "singleton" not in names
+
+
+def test_an_experiment_of_curves_has_tables_of_them(tmp_path):
+    folder = result_examples.small(tmp_path)
+    summary = summarize(folder, "laptop", "unique-stream")
+    assert summary.rows == ()
+    (graph,) = summary.curves
+    (section,) = (one for one in outline(summary) if one.name == "curves")
+    (table,) = section.further
+    ends = {line.entries[0]: line.entries[-1] for group in table.groups for line in group.lines}
+    assert table.columns[-1].label == "400"
+    assert ends["FETA-Net"] == ""  # it ended at epoch 100
+    assert ends["fate-large"].value.mean == pytest.approx(graph.panels[1].lines[0].mean[-1])
+
+
+def test_nothing_done_is_a_report_too(tmp_path):
+    made = result_examples.Made()
+    made.job("medoid", "feta", 0, state="failed", reason="diverged")
+    summary = summarize(made.write(tmp_path), "laptop")
+    assert summary.contests == ()
+    assert tables_of(summary)["singleton-1"].gaps == ["failed: diverged"]
+
+
+def test_a_table_without_its_columns_is_refused(tmp_path):
+    folder = result_examples.small(tmp_path)
+    path = folder / "tables" / "metrics.parquet"
+    metadata = pd.read_parquet(path).drop(columns="metric")
+    write_like(path, metadata)
+    with pytest.raises(InvalidFile, match="has no column metric: run 'cschoice collect'"):
+        summarize(folder, "laptop")
+
+
+def write_like(path, frame):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    version = pq.read_schema(path).metadata[b"cschoice"]
+    pq.write_table(table.replace_schema_metadata({"cschoice": version}), path)
+
+
+# --- curves -----------------------------------------------------------------------------------
+
+
+def test_learners_that_ran_equally_long_share_a_panel(small):
+    (graph,) = (one for one in small.curves if one.experiment == "unique-stream")
+    learners = [[line.learner for line in panel.lines] for panel in graph.panels]
+    assert learners == [["feta", "fate", "sda"], ["fate-large"]]
+
+
+def test_folds_that_measured_at_other_places_are_averaged_where_all_have_values(small):
+    (graph,) = (one for one in small.curves if one.axis == "cpu-seconds")
+    line = graph.panels[0].lines[0]
+    assert line.n_folds == 3
+    assert line.x[0] == pytest.approx(12.0)  # the slowest fold begins here
+    assert line.x[-1] == pytest.approx(490.0)  # the fastest ends here
+    assert len(line.x) <= 200
+
+
+def test_screened_and_full_losses_are_not_compared():
+    rungs = ["screen", "screen", "screen", "full"]
+    x, best = best_so_far(rungs, ["complete"] * 4, [0.5, 0.3, 0.4, 0.1])
+    assert (x.tolist(), best.tolist()) == ([1, 2, 3], [0.5, 0.3, 0.3])
+    assert best_so_far(["full"], ["failed"], [None])[0].tolist() == []

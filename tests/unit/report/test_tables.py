@@ -1,0 +1,113 @@
+"""What a report shows: its tables, the files of numbers, pictures in a page."""
+
+import csv
+import io
+import re
+
+import pytest
+import result_examples
+from result_examples import row_of, tables_of
+
+from cschoice.report.compute import paper
+from cschoice.report.compute.summary import summarize
+from cschoice.report.compute.winners import contests
+from cschoice.report.contents.outline import outline
+from cschoice.report.formats.html import html
+from cschoice.report.formats.html.graphics import inline
+from cschoice.report.formats.latex import latex
+from cschoice.report.formats.text import csv_files, markdown
+
+
+def test_the_papers_tables_have_its_layout(tmp_path):
+    tables = tables_of(summarize(result_examples.complete(tmp_path, n_trials=2), "laptop"))
+    for name, datasets in paper.TABLES.items():
+        labels = [group.label for group in tables[name].groups]
+        assert len(labels) == len(datasets)
+    assert [column.label for column in tables["subset"].columns] == [
+        "Dataset", "Choice model", "F₁-measure", "Subset 0/1 accuracy", "Informedness", "AUC-ROC",
+    ]  # fmt: skip
+    learners = [line.entries[0] for line in tables["subset"].groups[0].lines]
+    printed = [
+        "FETA-Net", "FATE-Net", "FETA-Linear", "SDA", "RankNet", "PairwiseSVM", "GenLinearModel",
+        "AllPositive",
+    ]  # fmt: skip
+    assert [learner for learner in learners if learner in printed] == printed
+    assert "FATE-Linear" in learners  # ours only
+
+
+def test_every_row_has_an_entry_for_every_column(small, mixed):
+    for summary in (small, mixed):
+        for table in tables_of(summary).values():
+            assert all(len(row) == len(table.columns) for row in table.rows()), table.name
+
+
+def test_without_the_paper_there_is_nothing_of_it(tmp_path):
+    summary = summarize(result_examples.small(tmp_path), "laptop", against_paper=False)
+    assert all(cell.paper is None for row in summary.rows for cell in row.cells.values())
+    tables = tables_of(summary)
+    assert "comparison-top-3" not in tables
+    assert "Paper" not in [column.label for column in tables["comparison-accuracy"].columns]
+
+
+def test_letor_is_counted_as_the_paper_did(data_folder, tmp_path, monkeypatch, small):
+    monkeypatch.setenv("CSCHOICE_CACHE", str(tmp_path))
+    if not (data_folder / "letor_mq2008").exists():
+        pytest.skip(f"{data_folder / 'letor_mq2008'} does not exist")
+    outline.cache_clear()
+    table = tables_of(small)["letor"]
+    (group,) = (group for group in table.groups if group.label == "LETOR-MQ2008")
+    for line in group.lines:
+        counts = [entry.value for entry in line.entries[1:]]
+        assert counts[::2] == counts[1::2]
+
+
+def test_csv_has_every_number(small):
+    files = {name: csv_rows(content) for name, content in csv_files(small).items()}
+    assert set(files) == {"results.csv", "pairs.csv", "ranks.csv"}
+    (row,) = (
+        row for row in files["results.csv"]
+        if (row["dataset"], row["learner"], row["metric"]) == ("medoid", "feta", "accuracy")
+    )  # fmt: skip
+    assert float(row["mean"]) == row_of(small, "medoid", "feta").cells["accuracy"].ours.mean
+    assert (row["paper_mean"], row["paper_std"]) == ("0.846", "0.01")
+    assert len(files["pairs.csv"]) == 36
+
+
+def csv_rows(content):
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def test_contests_need_results():
+    assert contests([]) == []
+
+
+def test_pictures_in_one_page_do_not_share_names():
+    svg = (
+        '<?xml?><svg width="9pt" viewBox="0 0 9 9"><path id="a" d="M 1.23456 2"/>'
+        '<use xlink:href="#a" clip-path="url(#b)" style="fill: #111213"/></svg>'
+    )
+    found = inline(svg, "bars", 'a "picture" of <things>')
+    assert found == (
+        '<svg viewBox="0 0 9 9" role="img" aria-label="a &quot;picture&quot; of &lt;things&gt;">'
+        '<path id="bars-a" d="M 1.23 2"/>'
+        '<use href="#bars-a" clip-path="url(#bars-b)" style="fill: currentColor"/></svg>'
+    )
+
+
+def test_odd_names_are_drawn_and_written_without_a_warning(tmp_path):
+    made = result_examples.Made()
+    learners = ("feta", "feta-" + "with-a-name-nobody-wants-to-read-" * 3, "学習", "mnl.v2")
+    for dataset in ("ünï.code-日本", "long" * 20, "x", "medoid"):
+        for learner in learners:
+            made.job(dataset, learner, 0, kind="singleton")
+            made.job(dataset, learner, 1, kind="singleton")
+    for metric in ("accuracy", "f1"):
+        made.curve(
+            "medoid", learners[1], "exp.1_é", "cpu-seconds", metric, range(1, 9), lambda x: x / 9
+        )
+    summary = summarize(made.write(tmp_path), "laptop")
+    names = [picture.file for section in outline(summary) for picture in section.pictures]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    for render in (latex, markdown, html):
+        assert all(render(summary).values())
