@@ -21,7 +21,7 @@ objects). Conventions, where the paper's formulas leave a case open:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -258,6 +258,10 @@ METRICS: Registry[Metric] = Registry(
         )
     },
 )  # fmt: skip
+
+
+# The measure that is tuned for and compared first.
+TARGETS: Mapping[Kind, str] = {Kind.SINGLETON: "accuracy", Kind.SUBSET: "f1"}
 
 
 def metric(name: str) -> Metric:
