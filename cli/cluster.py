@@ -1,4 +1,4 @@
-"""The part of ``cschoice run`` that concerns SLURM: its options, and what happens on Ctrl-C."""
+"""The part of ``cschoice run`` that concerns SLURM: its options, and the end on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Detach = Annotated[
 
 
 class OnExit(StrEnum):
-    """What becomes of jobs in the queue when the run that watches them is stopped."""
+    """The fate of jobs in the queue when the run that watches them is stopped."""
 
     LEAVE = "leave"
     CANCEL = "cancel"
@@ -63,7 +63,7 @@ OnExitOption = Annotated[
 def chosen_resources(
     study: Study, executor: str | None, workers: int | None, watches: bool, **asked: Any
 ) -> Resources:
-    """Return where jobs run: what the command line says stands above the study."""
+    """Return the executor and its resources: options of the command line stand above the study."""
     name = executor or study.executor.name
     if name not in ("local", "inline", "slurm"):
         raise InvalidParameter(f"executor must be local, slurm or inline, got '{name}'")
@@ -77,7 +77,7 @@ def chosen_resources(
 
 
 def leave_or_cancel(executor: SlurmExecutor, chosen: OnExit | None) -> None:
-    """Do with the jobs of a run that was stopped what the user wants."""
+    """Leave or cancel the jobs of a stopped run, as the user wants."""
     n_jobs = len(executor.watched)
     if not n_jobs:
         return

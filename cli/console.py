@@ -1,4 +1,4 @@
-"""Where things are printed: answers to stdout, the conversation to stderr."""
+"""Printing: answers to stdout, the conversation to stderr."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _WIDE = Console(width=1_000).options
 
 
 def complain(message: str) -> None:
-    """Say what went wrong, in one line."""
+    """Print an error in one line."""
     typer.echo(f"error: {message}", err=True)
 
 
 def say(message: str) -> None:
-    """Say how it goes, in one line."""
+    """Print a message about the progress in one line."""
     talk.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -47,7 +47,7 @@ def answer_table(
 
 
 def answer_json(rows: Any) -> None:
-    """Print what a script reads."""
+    """Print JSON for scripts."""
     typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
 
 

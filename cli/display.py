@@ -1,4 +1,4 @@
-"""What a run shows while it runs: a live table on a terminal, plain lines elsewhere."""
+"""The display of a run: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
 
 
 class Display:
-    """One line per finished job; above it, on a terminal, what is running now."""
+    """One line per finished job; above it, on a terminal, the running jobs."""
 
     def __init__(self, n_jobs: int) -> None:
         self._n_jobs, self._n_done = n_jobs, 0
@@ -47,7 +47,7 @@ class Display:
         self._live.stop()
 
     def on_event(self, job: Job, device: str, event: Mapping[str, Any]) -> None:
-        """Take note of what a job says."""
+        """Take note of a job's event."""
         if event.get("event") == "queued":
             self._queued[job] = event["reason"]
             self._running.pop(job, None)

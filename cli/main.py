@@ -20,7 +20,7 @@ from .console import complain
 
 
 class _Boundary(TyperGroup):
-    """Shows what a user did wrong as one line; anything else is a bug and shows its traceback."""
+    """Shows a user's mistake as one line; any other error is a bug and shows its traceback."""
 
     def main(
         self,
@@ -57,7 +57,7 @@ class _Boundary(TyperGroup):
 
 
 def _problems(error: Exception, args: Sequence[str]) -> list[str]:
-    """Return what is wrong, one line each; a study can have several problems at once."""
+    """Return the problems, one line each; a study can have several at once."""
     if isinstance(error, ConfigError | InvalidTable):
         return list(error.problems)
     if isinstance(error, CschoiceError):
@@ -97,7 +97,6 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(status.status)
 app.command()(status.collect)
-app.command()(status.restore)
 app.command()(report.report)
 app.command()(generate.generate)
 app.command("import")(importing.import_table)

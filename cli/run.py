@@ -1,19 +1,15 @@
-"""``cschoice run``: do what is not done yet."""
+"""``cschoice run``: run the jobs of a study that are not done yet."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cschoice.datasets import DATASETS
-from cschoice.datasets.raw.catalogue import RAW_DATA
-from cschoice.errors import InvalidParameter
-from cschoice.io.locks import claimed_by_living
 from cschoice.runs.executors import Executor
 from cschoice.runs.executors.inline import InlineExecutor
 from cschoice.runs.executors.local import LocalExecutor, local_slots
@@ -21,10 +17,10 @@ from cschoice.runs.executors.resources import Resources
 from cschoice.runs.executors.slurm import SlurmExecutor
 from cschoice.runs.records import Job
 from cschoice.runs.store import Progress, ResultStore
-from cschoice.runs.tables import collect
 from cschoice.study.config import load
-from cschoice.study.plan import Selection, current_jobs, plan, remarks
-from cschoice.study.plan import run as run_jobs
+from cschoice.study.cost import cpu_seconds
+from cschoice.study.plan import Selection, remarks
+from cschoice.study.run import StudyRun
 
 from .cluster import (
     Account,
@@ -42,8 +38,6 @@ from .cluster import (
 )
 from .console import answer_table, say, talk
 from .display import Display, duration
-from .estimate import estimate
-from .keeping import keep_tables
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -100,11 +94,11 @@ def run(
 ) -> None:
     """Run a study, or the part of it that you name.
 
-    What is done stays done: run it again after an interruption, a crash or a change, and only
+    Finished jobs stay done: run it again after an interruption, a crash or a change, and only
     the rest runs. In the experiment 'study' every job tunes its hyperparameters on inner splits,
-    fits the best, and is tested on its outer fold. 'generalization' takes what was found there
-    and tests on tasks of other sizes; 'unique-stream' trains on a stream without end; 'recipes'
-    compares recipes of training over CPU time.
+    fits the best, and is tested on its outer fold. 'generalization' takes the best parameters of
+    that study and tests on tasks of other sizes; 'unique-stream' trains on a stream without end;
+    'recipes' compares recipes of training over CPU time.
     """
     study = load(config)
     resources = chosen_resources(
@@ -112,54 +106,48 @@ def run(
         partition=partition, account=account, gpus=gpus, cpus=cpus, mem=mem, time=time,
         max_jobs=max_jobs,
     )  # fmt: skip
-    slurm = resources.name == "slurm"
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
     store = ResultStore(results)
-    store.check()
-    jobs = plan(study, selection, store)
-    if not jobs:
-        raise InvalidParameter(
-            "nothing to run: these learners do not learn the kind of choice of these datasets; "
-            "see 'cschoice show learners' and 'cschoice show datasets'"
-        )
-    where = None if dry_run else _executor(resources, store, device, workers, keep_predictions)
-    kept = set() if dry_run else set(keep_tables(study, store))
-    if kept:
-        jobs = plan(study, selection, store)  # some build on what came back
-    anew = _with_data(job for job in jobs if force or job in kept)
-    remaining = [job for job in jobs if job in anew or store.progress(job) is not Progress.DONE]
-    _say_remarks(remaining)
-    if where is None:
-        n_slots = resources.max_jobs if slurm else len(local_slots(device, workers))
-        _show_plan(remaining, store, len(jobs) - len(remaining), n_slots)
+    asked = StudyRun(study, selection, store, redo=force)
+    if asked.without_data:
+        names = ", ".join(asked.without_data)
+        say(f"no raw data of {names}: finished jobs there are not run again")
+    _show_remarks(asked.left)
+    if dry_run:
+        on_cluster = resources.name == "slurm"
+        _show_plan(asked, resources.max_jobs if on_cluster else len(local_slots(device, workers)))
         return
-    store.open()
-    _redo(anew, store)
+    where = _executor(resources, store, device, workers, keep_predictions)
+    asked.open()
     next_options = _options(profile, experiment, results)
     if detach and isinstance(where, SlurmExecutor):
-        n_new = where.submit(remaining)
-        if where.unsent:
-            say(
-                f"{len(where.unsent)} jobs were not taken: run this again when the queue is shorter"
-            )
-        typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
+        _submit(asked, where, next_options)
         return
-    if remaining:
-        _run(remaining, store, where, on_exit)
+    if asked.left:
+        _run(asked, where, on_exit)
     else:
         say("nothing is left to run: --force runs it again")
-    collect(store, current_jobs(study, store, jobs, trials)[0])
-    counts = Counter(store.progress(job) for job in jobs)  # the files are the truth
+    asked.collect()
+    counts = asked.counts()
     typer.echo(
-        f"{counts[Progress.DONE]} of {len(jobs)} jobs done, {counts[Progress.SKIPPED]} skipped, "
-        f"{counts[Progress.FAILED]} failed: {results / 'tables'}. "
-        f"Next: cschoice report{next_options}"
+        f"{counts[Progress.DONE]} of {len(asked.jobs)} jobs done, "
+        f"{counts[Progress.SKIPPED]} skipped, {counts[Progress.FAILED]} failed: "
+        f"{results / 'tables'}. Next: cschoice report{next_options}"
     )
     raise typer.Exit(1 if counts[Progress.FAILED] else 0)
 
 
-def _say_remarks(jobs: list[Job]) -> None:
-    """Say what to know before these jobs run; a cell without numbers of folds is all of it."""
+def _submit(asked: StudyRun, executor: SlurmExecutor, next_options: str) -> None:
+    """Hand the jobs that are left to SLURM, as many as it takes."""
+    n_new = executor.submit(asked.left)
+    if executor.unsent:
+        n_left = len(executor.unsent)
+        say(f"{n_left} jobs were not taken: run this again when the queue is shorter")
+    typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
+
+
+def _show_remarks(jobs: Sequence[Job]) -> None:
+    """Print remarks on these jobs; folds are named where a cell has others without the remark."""
     sizes = Counter((job.dataset, job.learner) for job in jobs)
     for remark, about in remarks(jobs).items():
         folds: dict[tuple[str, str], list[str]] = {}
@@ -170,24 +158,6 @@ def _say_remarks(jobs: list[Job]) -> None:
             for cell, some in folds.items()
         ]
         talk.print(f"{remark}: {', '.join(cells)}", highlight=False, markup=False)
-
-
-def _with_data(jobs: Iterable[Job]) -> set[Job]:
-    """Leave out jobs whose raw data are not there: what came out of them would be lost."""
-    found = set(jobs)
-    raw = {name: DATASETS[name].raw for name in {job.dataset for job in found}}
-    present = {name for name, source in raw.items() if not source or RAW_DATA[source].present()}
-    if lacking := sorted(set(raw) - present):
-        say(f"no raw data of {', '.join(lacking)}: what is done there stays, nothing runs anew")
-    return {job for job in found if job.dataset in present}
-
-
-def _redo(jobs: Iterable[Job], store: ResultStore) -> None:
-    busy = [job.label for job in jobs if claimed_by_living(store.folder(job))]
-    if busy:
-        raise InvalidParameter(f"--force: another run works on {busy[0]}: stop it first")
-    for job in jobs:
-        store.redo(job)
 
 
 def _options(profile: str, experiment: str, results: Path) -> str:
@@ -221,11 +191,11 @@ def _executor(
     return LocalExecutor(store, slots, keep_predictions=keep_predictions)
 
 
-def _run(jobs: list[Job], store: ResultStore, executor: Executor, on_exit: OnExit | None) -> None:
-    """Run the jobs with a display."""
+def _run(asked: StudyRun, executor: Executor, on_exit: OnExit | None) -> None:
+    """Run the jobs that are left, with a display."""
     try:
-        with Display(len(jobs)) as display:
-            for outcome, record in run_jobs(jobs, store, executor, display.on_event):
+        with Display(len(asked.left)) as display:
+            for outcome, record in asked.outcomes(executor, display.on_event):
                 display.finished(outcome, record)
     except KeyboardInterrupt:
         if isinstance(executor, SlurmExecutor):
@@ -235,15 +205,18 @@ def _run(jobs: list[Job], store: ResultStore, executor: Executor, on_exit: OnExi
         raise
 
 
-def _show_plan(jobs: list[Job], store: ResultStore, n_done: int, n_slots: int | None) -> None:
-    seconds = estimate(jobs, store)
+def _show_plan(asked: StudyRun, n_slots: int | None) -> None:
+    """Print the jobs that are left, with the time that they may take."""
+    seconds = cpu_seconds(asked.left, asked.store)
     cells: dict[tuple[str, str], list[Job]] = {}
-    for job in jobs:
+    for job in asked.left:
         cells.setdefault((job.dataset, job.learner), []).append(job)
     total = sum(seconds[cell] * len(group) for cell, group in cells.items())
+    n_done = len(asked.jobs) - len(asked.left)
     at_once = f", {duration(total / n_slots)} on {n_slots} workers" if n_slots else ""
+    times = f"about {duration(total)} of CPU time{at_once}"
     answer_table(
-        f"{len(jobs)} jobs to run, {n_done} done; about {duration(total)} of CPU time{at_once}",
+        f"{len(asked.left)} jobs to run, {n_done} done; {times}",
         ["dataset", "learner", "#jobs", "#trials", "#per job", "#all"],
         [
             [

@@ -22,7 +22,7 @@ app = typer.Typer(help="List what exists: datasets, learners, metrics.")
 
 @app.callback(invoke_without_command=True)
 def show(context: typer.Context) -> None:
-    """Show the help when it is not said what to list."""
+    """Show the help where no list is named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -1,4 +1,4 @@
-"""``cschoice status``, ``collect`` and ``restore``: what the files say."""
+"""``cschoice status`` and ``cschoice collect``: the progress of jobs, and their tables."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections import Counter
 import typer
 
 from cschoice.errors import FileNotUsable
+from cschoice.runs.collect import collect as collect_tables
 from cschoice.runs.executors.slurm_standing import standing
 from cschoice.runs.store import Progress, ResultStore
-from cschoice.runs.tables import collect as collect_tables
 from cschoice.study.config import load
-from cschoice.study.plan import Selection, current_jobs, plan
-from cschoice.study.restore import restore as restore_jobs
+from cschoice.study.plan import Selection, plan, planned_on_disk
 
-from .console import answer_json, answer_table, say, talk
-from .keeping import keep_tables
+from .console import answer_json, answer_table, say
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -43,10 +41,10 @@ def status(
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Show what is done, running, queued, failed, stale or to do.
+    """Show how many jobs are done, running, queued, failed, stale or to do.
 
-    The files tell, while others write them too; what was submitted to SLURM, its queue. Stale
-    means: finished under another configuration.
+    The results folder tells, and SLURM's queue where jobs were submitted. Stale means: finished
+    under another configuration.
     """
     selection = Selection(experiment, profile, learner or (), dataset or (), folds, trials)
     store = ResultStore(results)
@@ -87,33 +85,18 @@ def collect(
 ) -> None:
     """Write results/tables/{folds,metrics,trials,curves}.parquet from the finished jobs.
 
-    'cschoice run' does this at its end; do it by hand after copying results together. What only
-    the old tables have stays: remove them first to be rid of it.
+    'cschoice run' does this at its end; do it by hand after copying results together. Rows of
+    jobs that have no folder stay: remove the old tables first to be rid of them.
     """
     if not results.is_dir():
         raise FileNotUsable(f"{results} is no folder: 'cschoice run' makes one, --results names it")
     study, store = load(config), ResultStore(results)
     store.open()
-    keep_tables(study, store)
-    jobs, n_stale = current_jobs(study, store)
-    for name, n_rows in collect_tables(store, jobs).items():
+    jobs, n_stale = planned_on_disk(study, store)
+    collected = collect_tables(store, jobs)
+    for name, n_rows in collected.n_rows.items():
         typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
+    if collected.n_kept:
+        say(f"{collected.n_kept} jobs have no folder: their rows of earlier tables were kept")
     if n_stale:
-        talk.print(f"{n_stale} jobs are of another configuration and were left out")
-
-
-def restore(
-    results: Results = DEFAULT_RESULTS,
-    config: Config = None,
-) -> None:
-    """Write run folders from results/tables, so that a study goes on from its tables alone.
-
-    For results of which the folders were not kept, as in a checkout: what the study asks for
-    exactly as it was run counts as done again, other jobs run anew. Models do not come back, and
-    jobs that have a folder stay as they are.
-    """
-    restored, n_there, n_other = restore_jobs(load(config), ResultStore(results))
-    typer.echo(
-        f"{len(restored)} of {len(restored) + n_there + n_other} jobs in {results / 'tables'} "
-        f"restored, {n_there} have a folder, {n_other} failed or are of another configuration"
-    )
+        say(f"{n_stale} jobs are of another configuration and were left out")

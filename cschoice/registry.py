@@ -1,4 +1,4 @@
-"""Names to values: plain tables whose lookup suggests the name that was meant."""
+"""Registries: plain tables from names to values, whose lookup suggests the name that was meant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = TypeVar("Row")
 
 
 def unknown_name(noun: str, name: str, allowed: Iterable[str]) -> str:
-    """Say that a name does not exist, which one was probably meant, and which do.
+    """Describe an unknown name: the one that was probably meant, and the known ones.
 
     >>> unknown_name("dataset", "mediod", ["medoid", "pareto2d"])
     "unknown dataset 'mediod': did you mean 'medoid'? Known: medoid, pareto2d"
@@ -26,7 +26,7 @@ def unknown_name(noun: str, name: str, allowed: Iterable[str]) -> str:
 
 
 def load(target: str) -> Any:
-    """Import what ``module:attribute`` names."""
+    """Return the object that ``module:attribute`` names."""
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)
 

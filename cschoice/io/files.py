@@ -63,7 +63,7 @@ def filling(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def explained(target: Path) -> Iterator[None]:
-    """Turn an error of the operating system into one that says what could not be written."""
+    """Turn an error of the operating system into one that names the file that could not be written."""
     try:
         yield
     except CschoiceError:
@@ -93,7 +93,7 @@ def read_shared(path: Path) -> str | None:
 
 
 def refresh(folder: Path) -> None:
-    """See what other machines did to a folder: changing it makes a network file system look.
+    """Make a network file system look at a folder again, by changing it.
 
     Otherwise it may answer from memory for a minute, and what was written just now is not there.
     """
@@ -112,7 +112,7 @@ def _temporary(target: Path) -> Path:
 
 
 def _prepare(target: Path) -> None:
-    """Make the folder of the target and remove what dead processes left beside it."""
+    """Make the folder of the target and remove temporary files of dead processes beside it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     for path in target.parent.iterdir():
         if path.name.startswith(_prefix(target)) and path.suffix == ".tmp":
@@ -122,7 +122,7 @@ def _prepare(target: Path) -> None:
 
 
 def process_alive(pid: int) -> bool:
-    """Say whether a process of that number runs on this machine; a zombie does not."""
+    """Return whether a process of that number runs on this machine; a zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

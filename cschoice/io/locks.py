@@ -1,4 +1,4 @@
-"""Who works on a folder: so that two runs share the work instead of doubling it.
+"""Claims on folders, so that two runs share the work instead of doubling it.
 
 A claim is a numbered file that names its process, created together with its content by a hard
 link: of several who try, one succeeds, on network file systems too. The highest number holds the
@@ -41,7 +41,7 @@ class Claim:
     holder: dict[str, Any]
 
     def held(self) -> bool:
-        """Say whether the folder is still ours; to be asked just before writing into it."""
+        """Return whether the folder is still ours; ask just before writing into it."""
         return _holder(self.path) == self.holder
 
 
@@ -65,19 +65,19 @@ def claim(folder: Path, owner: str = "") -> Iterator[Claim | None]:
 
 
 def claimed_by_living(folder: Path) -> bool:
-    """Say whether someone living holds the folder."""
+    """Return whether a living process holds the folder."""
     return any(_lives(path) for path in _claims(folder))
 
 
 def owner_of(folder: Path) -> str:
-    """Return who holds the folder, living or dead; empty where it is nobody with a name."""
+    """Return the owner's name in the folder's last claim, living or dead; empty if there is none."""
     claims = _claims(folder)
     holder = _holder(claims[-1]) if claims else None
     return str(holder.get("owner", "")) if holder else ""
 
 
 def release(folder: Path, owner: str) -> None:
-    """Give up the claim of an owner that is known to be gone, before its heartbeat tells."""
+    """Give up the claim of an owner that is known to be gone, before its heartbeat stops."""
     for path in _claims(folder):
         holder = _holder(path)
         if holder and holder.get("owner") == owner:
@@ -120,7 +120,7 @@ def _number(path: Path) -> int:
 
 
 def _holder(path: Path) -> dict[str, Any] | None:
-    """Return what a claim says; None if it was released just now, or never written whole."""
+    """Return the content of a claim; None if it was released just now, or never written whole."""
     try:
         holder: dict[str, Any] = json.loads(read_shared(path) or "")
     except ValueError:
@@ -129,7 +129,7 @@ def _holder(path: Path) -> dict[str, Any] | None:
 
 
 def _blocks(path: Path, owner: str) -> bool:
-    """Say whether a claim keeps others away: an owner's earlier life does not keep the later."""
+    """Return whether a claim keeps others away; an owner's earlier life does not keep the later."""
     holder = _holder(path)
     return holder is not None and (not owner or holder.get("owner") != owner) and _lives(path)
 

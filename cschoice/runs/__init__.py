@@ -1,1 +1,1 @@
-"""How one job is done and kept: records, files, tables, protocols, executors."""
+"""Jobs: their records, files and tables, the protocols that do them, the executors that run them."""

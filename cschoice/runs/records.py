@@ -1,4 +1,4 @@
-"""The values that travel: what is to be done, what was tried, what came out.
+"""The values that travel through a study: jobs, trials, records.
 
 A job contains every number that matters; its key is a hash of everything that can change a
 number and of nothing else (not the device, not the executor, not a path, not a profile's name).
@@ -13,15 +13,14 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from cschoice.io.documents import from_json as from_json
-from cschoice.io.documents import to_json as to_json
+from cschoice.io.documents import to_json
 
 # Raise it when the same job would give other numbers than before.
 PROTOCOL_VERSION = 9
 
 
 class State(StrEnum):
-    """How a job ended."""
+    """The end of a job."""
 
     DONE = "done"
     SKIPPED = "skipped"  # its data are not there: the reason says which
@@ -29,14 +28,14 @@ class State(StrEnum):
 
 
 class Rung(StrEnum):
-    """How much is spent on a trial."""
+    """The cost of a trial."""
 
-    SCREEN = "screen"  # a share of the tasks and epochs, see Frugal; of few tasks all
-    FULL = "full"  # everything; on one inner split if it is to confirm a screen
+    SCREEN = "screen"  # a share of the tasks and epochs, see Frugal; all of them where few
+    FULL = "full"  # all tasks and epochs; on one inner split if it confirms a screen
 
 
 class TrialState(StrEnum):
-    """How a trial ended."""
+    """The end of a trial."""
 
     COMPLETE = "complete"
     HOPELESS = "hopeless"  # given up after the first inner split
@@ -44,26 +43,38 @@ class TrialState(StrEnum):
 
 
 @dataclass(frozen=True)
+class Ensemble:
+    """Many models in place of one: each leaves out another share of the training tasks."""
+
+    n_members: int = 20
+    held_out: float = 0.25  # share; large, so that nearly every task is new to several members
+
+
+@dataclass(frozen=True)
 class Frugal:
-    """Spend the budget where it pays: screen all trials cheaply, fit in full what looks better."""
+    """Cheap screens of all trials; only a promising one is fitted in full."""
 
     task_share: float  # of the training tasks
     epoch_share: float  # of the epochs, for learners that have them
     hopeless: float  # a first split this much worse than the best trial ends a trial
+    clear_gain: float = 0.01  # in accuracy or F1: a screen must beat the defaults by more
+    few_tasks: int = 1_450  # up to so many training tasks, screens are full fits
+    ensemble: Ensemble = Ensemble()  # predicts subset choice where tasks are few
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a job may try."""
+    """The number of trials of a job, and the cost of each."""
 
     n_trials: int
     n_splits: int = 3
     held_out: float = 0.1
     frugal: Frugal | None = None
+    n_spread: int = 10  # trials spread evenly before the Gaussian process proposes; at most half
 
 
 class JobName(NamedTuple):
-    """Which one of a study's jobs: what tables and folders name it by."""
+    """The name of a job in a study, in its tables and in its folders."""
 
     profile: str
     experiment: str
@@ -73,7 +84,7 @@ class JobName(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return what people call it."""
+        """Return the name that people know it by."""
         return f"{self.dataset}/{self.learner}/fold-{self.fold}"
 
 
@@ -102,26 +113,43 @@ class Job:
 
     @property
     def registered(self) -> str:
-        """Return the name in LEARNERS of the learner it is about."""
+        """Return the name of the job's learner in LEARNERS."""
         return self.variant_of or self.learner
 
     @property
     def name(self) -> JobName:
-        """Return which one of a study's jobs it is, whatever it is made of."""
+        """Return the job's name, which does not depend on its settings."""
         return JobName(self.profile, self.experiment, self.dataset, self.learner, self.fold)
 
     @property
     def label(self) -> str:
-        """Return the name people know it by."""
+        """Return the name that people know it by."""
         return self.name.label
 
     @cached_property
     def key(self) -> str:
-        """Return what identifies the numbers this job gives."""
+        """Return a hash of everything that can change this job's numbers."""
         content = asdict(self) | {"version": PROTOCOL_VERSION}
-        content["learner"] = self.registered  # what a variant is called changes nothing
+        content["learner"] = self.registered  # a variant's own name changes no number
         del content["profile"], content["experiment"], content["variant_of"]
+        content["budget"] = _without_added_fields(self.budget)
         return hashlib.blake2b(to_json(content).encode(), digest_size=16).hexdigest()
+
+
+def _without_added_fields(budget: Budget) -> dict[str, Any]:
+    """Return a budget without fields that this version of the protocol once had as constants.
+
+    Where they still have that value, keys are those of results from before they were fields.
+    """
+    content = asdict(budget)
+    parts: list[tuple[dict[str, Any], str, Any]] = [(content, "n_spread", 10)]
+    if frugal := content["frugal"]:
+        constants = {"clear_gain": 0.01, "few_tasks": 1_450, "ensemble": asdict(Ensemble(20, 0.25))}
+        parts += [(frugal, name, value) for name, value in constants.items()]
+    for part, name, constant in parts:
+        if part[name] == constant:
+            del part[name]
+    return content
 
 
 @dataclass(frozen=True)
@@ -154,7 +182,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Record:
-    """What came out of a job. ``seconds`` and ``environment`` may differ between equal runs."""
+    """The result of a job. ``seconds`` and ``environment`` may differ between equal runs."""
 
     key: str
     state: State

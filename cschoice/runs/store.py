@@ -1,4 +1,4 @@
-"""Results as files: one folder per job, written so that a kill at any moment loses nothing.
+"""The results folder: one folder per job, written so that a kill at any moment loses nothing.
 
 runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
   job.json      written first: the resolved job and its key
@@ -7,9 +7,12 @@ runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
   record.json   written last, by rename: its presence means finished
   model/        the fitted learner, with how tables are prepared for it
   predictions.parquet  utilities of the test tasks, if they are to be kept
-  claim-0.json  who works on it now; see ``claims``
-  again         to be done again, whatever is there; goes when that begins
-  log.txt       what the worker said
+  claim-0.json  the process that works on it now; see ``io.locks``
+  again         a request to do the job again; goes when that begins
+  log.txt       output of the worker
+
+Where a job has no folder, the tables may still have its result: what they hold under the job's
+key is done.
 """
 
 from __future__ import annotations
@@ -24,21 +27,23 @@ from enum import StrEnum
 from pathlib import Path
 
 from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.io.documents import Format, from_json, to_json
 from cschoice.io.files import read_shared, replacing
 from cschoice.io.locks import claimed_by_living
-from cschoice.runs.records import Job, JobName, Record, State, Trial, from_json, to_json
+from cschoice.runs.records import Job, JobName, Record, State, Trial
+from cschoice.runs.tables import StoredTables
 
-STORE_VERSION = 1
+_FORMAT = Format(1, "choose another --results")
 CHECKPOINT = "checkpoint.safetensors"
 _AGAIN = "again"
 
 
 class Progress(StrEnum):
-    """Where a job stands, as its files tell."""
+    """The progress of a job, as its files tell."""
 
     DONE = "done"
     RUNNING = "running"
-    QUEUED = "queued"  # a cluster will run it: files do not tell, see executors
+    QUEUED = "queued"  # in the queue of a cluster: files do not tell, see executors
     SKIPPED = "skipped"
     FAILED = "failed"
     STALE = "stale"  # finished, but under another configuration, or to be done again
@@ -50,43 +55,35 @@ class ResultStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.tables = StoredTables(root)
 
     def open(self) -> None:
         """Create the folder, or check that this version can read it."""
         self.check()
         path = self.root / "version.json"
         if not path.exists():
-            _write(path, to_json({"version": STORE_VERSION}))
+            _write(path, to_json({"version": _FORMAT.version}))
 
     def check(self) -> None:
-        """Refuse a folder that this version cannot read; one that is not there is fine."""
-        path = self.root / "version.json"
+        """Refuse a folder that this version cannot read; a missing folder is fine."""
         if self.root.is_file():
             raise FileNotUsable(f"{self.root} is a file: choose another --results")
+        path = self.root / "version.json"
         text = _read(path)
-        if text is None:
-            return
-        try:
-            version = int(json.loads(text)["version"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise InvalidFile(f"{path} is damaged: choose another --results") from error
-        if version > STORE_VERSION:
-            raise InvalidFile(
-                f"{self.root} was written by a newer cschoice (version {version}, this one knows "
-                f"{STORE_VERSION}): install that, or choose another --results"
-            )
+        if text is not None:
+            _FORMAT.parse(text, path)
 
     def folder(self, job: Job | JobName) -> Path:
-        """Return where the job's files are."""
+        """Return the folder of the job's files."""
         return self.root / "runs" / job.profile / job.experiment / job.label
 
     def begin(self, job: Job) -> None:
-        """Prepare the job's folder; what is of another configuration, or wanted anew, goes."""
+        """Prepare the job's folder; files of another configuration, or to be made again, go."""
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
         before = self._read_job(folder)
         is_same = self.begun(job)
-        # Whoever waits for this job must not take an earlier failure for how it ended.
+        # A run that waits for this job must not take an earlier failure for its end.
         (folder / "record.json").unlink(missing_ok=True)
         if not is_same or self.to_redo(job):
             for name in ("trials.jsonl", "predictions.parquet", CHECKPOINT):
@@ -98,26 +95,33 @@ class ResultStore:
         _drop_torn_line(folder / "trials.jsonl")
 
     def begun(self, job: Job) -> bool:
-        """Say whether the files in its folder are of exactly this job, in this version."""
+        """Return whether the folder's files are of exactly this job, in this version."""
         return self._key(self.folder(job)) == job.key
 
     def has(self, job: Job | JobName) -> bool:
-        """Say whether there are files of this job, in whatever configuration."""
+        """Return whether there are files of this job, in any configuration."""
         return (self.folder(job) / "job.json").exists()
 
     def redo(self, job: Job) -> None:
-        """Have a job done again; what came out of it stays until that begins."""
+        """Request that a job is done again; its result stays until that begins."""
         if self.folder(job).exists():
             (self.folder(job) / _AGAIN).touch()
 
     def to_redo(self, job: Job) -> bool:
-        """Say whether a job is to be done again and has not begun."""
+        """Return whether a job is to be done again and has not begun."""
         return (self.folder(job) / _AGAIN).exists()
 
     def record(self, job: Job) -> Record | None:
-        """Return what came out of exactly this job, if it is finished."""
+        """Return the record of exactly this job, from its folder or the tables; None if neither."""
         record = self._any_record(self.folder(job))
-        return record if record is not None and record.key == job.key else None
+        if record is not None and record.key == job.key:
+            return record
+        return self.tables.record(job.name) if self._only_in_tables(job) else None
+
+    def can_give(self, name: JobName, key: str | None) -> bool:
+        """Return whether the folder of a job has the record of that key; None: of any key."""
+        record = self._any_record(self.folder(name))
+        return record is not None and key in (None, record.key)
 
     def finish(self, job: Job, record: Record) -> None:
         """Write the record: from now on the job is finished."""
@@ -128,8 +132,8 @@ class ResultStore:
     def trials(self, job: Job) -> list[Trial]:
         """Return the trials of exactly this job, in order; a torn last line does not count.
 
-        Nor does a second line of the same number: two machines that were told to do the same job
-        may both have written it, and what they wrote is a function of the lines before.
+        Nor does a second line of the same number: two machines with the same job may both have
+        written it, and a trial is a function of the lines before it.
         """
         path = self.folder(job) / "trials.jsonl"
         if not self.begun(job):
@@ -141,10 +145,10 @@ class ResultStore:
             trials.setdefault(trial.number, trial)
         return list(trials.values())
 
-    def reached(self, job: Job) -> str:
-        """Return what changes whenever a job gets further, whatever its protocol writes."""
+    def progress_mark(self, job: Job) -> str:
+        """Return a text that changes whenever a job gets further, in any protocol."""
         kept = []
-        for name in ("trials.jsonl", CHECKPOINT, "record.json"):  # what a later life builds on
+        for name in ("trials.jsonl", CHECKPOINT, "record.json"):  # the files that a restart reads
             with suppress(FileNotFoundError):
                 found = (self.folder(job) / name).stat()
                 kept.append((name, found.st_size, found.st_mtime_ns))
@@ -158,21 +162,30 @@ class ResultStore:
             os.fsync(file.fileno())
 
     def progress(self, job: Job, claimed: Callable[[Path], bool] = claimed_by_living) -> Progress:
-        """Say where the job stands; who knows better than the files says whether it is claimed."""
-        folder = self.folder(job)
-        record = self._any_record(folder)
-        valid = record is not None and record.key == job.key and not self.to_redo(job)
-        if record is not None and valid and record.state is State.DONE:
+        """Return the progress of a job; ``claimed`` tells whether a process works in a folder."""
+        if self.done(job):
             return Progress.DONE
+        folder = self.folder(job)
         if claimed(folder):
             return Progress.RUNNING
+        if self._only_in_tables(job):
+            return Progress.DONE
+        record = self._any_record(folder)
         if record is None:
             return Progress.TO_DO
-        return Progress(record.state) if valid else Progress.STALE
+        if record.key != job.key or self.to_redo(job):
+            return Progress.STALE
+        return Progress(record.state)
 
     def done(self, job: Job) -> bool:
-        """Say whether nothing is left to do, whoever works on it."""
-        return self.progress(job, lambda _: False) is Progress.DONE
+        """Return whether the job's folder has its result, and nobody asked for another one."""
+        record = self._any_record(self.folder(job))
+        done = record is not None and record.key == job.key and record.state is State.DONE
+        return done and not self.to_redo(job)
+
+    def _only_in_tables(self, job: Job) -> bool:
+        """Return whether the tables have this job done, and its folder has nothing of it."""
+        return self.tables.done.get(job.name) == job.key and not self.begun(job)
 
     def jobs(self) -> Iterator[Job]:
         """Yield every job that has files here, in a fixed order."""
@@ -182,7 +195,7 @@ class ResultStore:
                 yield job
 
     def _read_job(self, folder: Path) -> Job | None:
-        """Return the job whose files these are; None if there are none or they are cut short."""
+        """Return the job that the folder belongs to; None if there is none or it is cut short."""
         path = folder / "job.json"
         try:
             text = _read(path)
@@ -192,7 +205,7 @@ class ResultStore:
         return job
 
     def _key(self, folder: Path) -> str | None:
-        """Return the key of the job whose files these are, as the version that began it had it."""
+        """Return the key of the folder's job, as the version that began the job wrote it."""
         try:
             key = json.loads(_read(folder / "job.json") or "null")["key"]
         except (ValueError, TypeError, KeyError):
@@ -200,7 +213,7 @@ class ResultStore:
         return str(key)
 
     def _any_record(self, folder: Path) -> Record | None:
-        """Return the record; one that is cut short is as good as none, its job runs again."""
+        """Return the record in a folder; one that is cut short counts as none."""
         path = folder / "record.json"
         try:
             text = _read(path)
@@ -211,7 +224,7 @@ class ResultStore:
 
 
 def _drop_torn_line(path: Path) -> None:
-    """Cut off what a killed process left behind the last whole line."""
+    """Cut off the part of a line that a killed process left at the end."""
     if path.exists():
         content = path.read_bytes()
         whole = content.rfind(b"\n") + 1

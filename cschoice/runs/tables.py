@@ -1,4 +1,4 @@
-"""Run folders to Parquet tables: what reports read, and nothing else.
+"""The Parquet tables of a results folder: reports read them, and they outlive run folders.
 
 ``folds``: one row per job; ``metrics``: one row per job and metric; ``trials``: one row per
 trial; ``curves``: one row per point of a curve. The same records give the same bytes.
@@ -6,21 +6,24 @@ trial; ``curves``: one row per point of a curve. The same records give the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cschoice.datasets import DATASETS
 from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.io.documents import to_json
 from cschoice.io.files import replacing
-from cschoice.runs.records import Job, JobName, Record, Trial, to_json
-from cschoice.runs.store import ResultStore
+from cschoice.runs.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 TABLES_VERSION = 1
+FOLDER = "tables"
 _JOB = [(name, "int64" if name == "fold" else "string") for name in JobName._fields]
 SCHEMAS = {
     "folds": [
@@ -57,48 +60,118 @@ SCHEMAS = {
     ],
 }
 
+Row = dict[str, Any]
+Rows = Mapping[str, Sequence[Row]]  # by the name of their table
 
-def collect(store: ResultStore, jobs: Iterable[Job]) -> dict[str, int]:
-    """Write the tables of these jobs; return how many rows each has.
 
-    Jobs that are not finished have no rows; neither has what another configuration left.
-    """
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
-    damaged: list[str] = []
-    ordered = sorted(jobs, key=lambda job: (job.profile, job.experiment, job.label))
-    for job in ordered:
-        record = store.record(job)
-        if record is None:
-            continue
-        names = job.name._asdict()
-        rows["folds"].append(names | _fold_row(job, record))
-        rows["metrics"] += [
-            names | {"metric": name, "value": value} for name, value in record.metrics.items()
-        ]
-        rows["curves"] += [names | row for row in _curve_rows(record)]
+def rows_of(job: Job, record: Record, trials: Sequence[Trial]) -> dict[str, list[Row]]:
+    """Return the rows of a finished job."""
+    name = job.name._asdict()
+    return {
+        "folds": [name | _fold_row(job, record)],
+        "metrics": [name | {"metric": key, "value": record.metrics[key]} for key in record.metrics],
+        "trials": [name | _trial_row(trial) for trial in trials],
+        "curves": [name | row for row in _curve_rows(record)],
+    }
+
+
+def name_of(row: Row) -> JobName:
+    """Return the name of the job that a row belongs to."""
+    return JobName(*(row[field] for field in JobName._fields))
+
+
+def record_of(rows: Rows) -> Record:
+    """Return the record that the rows of a job were made of."""
+    row = rows["folds"][0]
+    points: dict[tuple[str, str], list[Row]] = {}
+    for point in rows["curves"]:
+        points.setdefault((point["axis"], point["metric"]), []).append(point)
+    return Record(
+        key=row["key"],
+        state=State(row["state"]),
+        reason=row["reason"],
+        kind=row["kind"],
+        params=json.loads(row["params"]),
+        threshold=row["threshold"],
+        metrics={one["metric"]: one["value"] for one in rows["metrics"]},
+        n_trials=row["n_trials"],
+        seconds=row["seconds"],
+        environment=json.loads(row["environment"]),
+        curves=[
+            Curve(*names, [point["x"] for point in some], [point["value"] for point in some])
+            for names, some in points.items()
+        ],
+    )
+
+
+def trials_of(rows: Rows) -> list[Trial]:
+    """Return the trials that the rows of a job were made of."""
+    return [
+        Trial(
+            number=row["number"],
+            rung=Rung(row["rung"]),
+            params=json.loads(row["params"]),
+            losses=json.loads(row["losses"]),
+            state=TrialState(row["state"]),
+            seconds=row["seconds"],
+            error=row["error"],
+        )
+        for row in rows["trials"]
+    ]
+
+
+class StoredTables:
+    """The tables of a results folder, each read when it is first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._by_job: dict[str, dict[JobName, list[Row]]] = {}
+
+    @property
+    def exist(self) -> bool:
+        """Return whether there are any."""
+        return any((self.root / FOLDER / f"{name}.parquet").exists() for name in SCHEMAS)
+
+    @cached_property
+    def done(self) -> dict[JobName, str]:
+        """Return the key of every job that the tables say is done; none if they cannot be read."""
         try:
-            rows["trials"] += [names | _trial_row(trial) for trial in store.trials(job)]
-        except InvalidFile as error:
-            damaged.append(str(error))
-    for name in SCHEMAS:
-        _write(store.root / "tables" / f"{name}.parquet", name, rows[name])
-    if damaged:
-        raise InvalidFile(f"{'; '.join(damaged)}: the tables were written without these trials")
-    return {name: len(table) for name, table in rows.items()}
+            folds = self.by_job("folds") if self.exist else {}
+        except (FileNotUsable, InvalidFile):
+            return {}
+        found = {name: rows[0] for name, rows in folds.items()}
+        return {name: row["key"] for name, row in found.items() if row["state"] == State.DONE}
+
+    def record(self, name: JobName) -> Record:
+        """Return the record of a job that is in the tables."""
+        return record_of(self.rows(name))
+
+    def rows(self, name: JobName) -> dict[str, list[Row]]:
+        """Return the rows of a job in all tables."""
+        return {table: self.by_job(table).get(name, []) for table in SCHEMAS}
+
+    def by_job(self, table: str) -> dict[JobName, list[Row]]:
+        """Return the rows of a table, grouped by job."""
+        if table not in self._by_job:
+            grouped: dict[JobName, list[Row]] = {}
+            for row in read_arrow(self.root, table).to_pylist():
+                grouped.setdefault(name_of(row), []).append(row)
+            self._by_job[table] = grouped
+        return self._by_job[table]
 
 
 def read(results: Path, name: str) -> pd.DataFrame:
-    """Read one of the tables."""
+    """Return one of the tables as a data frame."""
     frame: pd.DataFrame = read_arrow(results, name).to_pandas()
     return frame
 
 
 def read_arrow(results: Path, name: str) -> pa.Table:
-    """Read one of the tables as it is in its file: what is missing is None, not NaN."""
+    """Return one of the tables as it is in its file: a missing value is None, not NaN."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = results / "tables" / f"{name}.parquet"
+    path = results / FOLDER / f"{name}.parquet"
     try:
         table = pq.read_table(path)
     except FileNotFoundError:
@@ -113,7 +186,21 @@ def read_arrow(results: Path, name: str) -> pa.Table:
     return table
 
 
-def _fold_row(job: Job, record: Record) -> dict[str, Any]:
+def write(results: Path, rows: Rows) -> None:
+    """Write all tables, or none of them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = [results / FOLDER / f"{name}.parquet" for name in SCHEMAS]
+    with replacing(*paths) as temporaries:
+        for name, temporary in zip(SCHEMAS, temporaries, strict=True):
+            fields = [(column, pa.type_for_alias(kind)) for column, kind in SCHEMAS[name]]
+            schema = pa.schema(fields, metadata={"cschoice": str(TABLES_VERSION)})
+            table = pa.Table.from_pylist(list(rows[name]), schema=schema)
+            pq.write_table(table, temporary, compression="zstd")
+
+
+def _fold_row(job: Job, record: Record) -> Row:
     return {
         "kind": record.kind or str(DATASETS[job.dataset].kind),
         "state": str(record.state),
@@ -128,7 +215,7 @@ def _fold_row(job: Job, record: Record) -> dict[str, Any]:
     }
 
 
-def _trial_row(trial: Trial) -> dict[str, Any]:
+def _trial_row(trial: Trial) -> Row:
     return {
         "number": trial.number,
         "rung": str(trial.rung),
@@ -141,17 +228,7 @@ def _trial_row(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _curve_rows(record: Record) -> Iterator[dict[str, Any]]:
+def _curve_rows(record: Record) -> Iterator[Row]:
     for curve in record.curves:
         for x, value in zip(curve.x, curve.values, strict=True):
             yield {"axis": curve.axis, "metric": curve.metric, "x": x, "value": value}
-
-
-def _write(path: Path, name: str, rows: list[dict[str, Any]]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    fields = [(column, pa.type_for_alias(kind)) for column, kind in SCHEMAS[name]]
-    schema = pa.schema(fields, metadata={"cschoice": str(TABLES_VERSION)})
-    with replacing(path) as (temporary,):
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")

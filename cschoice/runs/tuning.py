@@ -1,4 +1,4 @@
-"""Which hyperparameters to try next: a pure function of what was tried.
+"""The next hyperparameters to try, as a pure function of the trials so far.
 
 scikit-optimize is reached through this module only. A fresh optimizer is told the whole history
 and asked once, so that resuming equals not having stopped.
@@ -19,11 +19,6 @@ from cschoice.space import Categorical, Dimension, Integer, Real
 
 Params = dict[str, Any]
 
-# Points spread evenly over the space before the Gaussian process has something to go by, and at
-# most half of all.
-_N_SPREAD = 10
-_CLEAR = 0.01  # of accuracy or F1
-
 
 def next_trial(
     space: Mapping[str, Dimension],
@@ -35,12 +30,12 @@ def next_trial(
     costly: bool,
     confirm: bool = True,
 ) -> tuple[Params, Rung] | None:
-    """Return what to try next and how much to spend on it; None when the budget is spent.
+    """Return the next parameters to try and the cost of the trial; None when the budget is spent.
 
     A frugal budget screens all trials cheaply, the defaults first. If a screen is clearly better
-    than theirs, both are fitted in full, unless screens are full fits already (``confirm``): what
-    a short training likes, large steps above all, a long one may not. Cheap learners take evenly
-    spread points all along: a Gaussian process would cost more than the fits it saves.
+    than theirs, both are fitted in full, unless screens are full fits already (``confirm``):
+    parameters that suit a short training, large steps above all, may not suit a long one. Cheap
+    learners take evenly spread points all along: a Gaussian process would cost more than it saves.
     """
     if not space:
         return None
@@ -50,9 +45,9 @@ def next_trial(
         if not tried and budget.frugal is not None:
             return {name: defaults[name] for name in space}, rung
         history = [(dict(trial.params), _comparable_loss(trial, tried)) for trial in tried]
-        n_spread = min(_N_SPREAD, budget.n_trials // 2)
+        n_spread = min(budget.n_spread, budget.n_trials // 2)
         return propose(space, history, seed=seed, n_spread=n_spread if costly else None), rung
-    leader = _leader(tried) if budget.frugal is not None and confirm else None
+    leader = _leader(tried, budget.frugal.clear_gain) if budget.frugal and confirm else None
     if leader is None:
         return None
     n_fitted = len(trials) - len(tried)
@@ -66,33 +61,36 @@ def best_trial(trials: Sequence[Trial]) -> Trial | None:
     return next(iter(full or _ranked(trials)), None)
 
 
-def chosen_trial(trials: Sequence[Trial]) -> Trial | None:
+def chosen_trial(trials: Sequence[Trial], budget: Budget) -> Trial | None:
     """Return the trial whose parameters are taken: the best, or the defaults if in doubt.
 
-    Trials that were fitted in full are taken by their word, screens must be clearly better than
-    the defaults. None if nothing could be fitted.
+    Full fits count as they are, screens must be clearly better than the defaults. None if nothing
+    could be fitted.
     """
     full = [trial for trial in trials if trial.rung is Rung.FULL]
     if _ranked(full) or not trials or trials[0].state is not TrialState.COMPLETE:
         return best_trial(trials)
-    return trials[0] if full else _leader(trials) or trials[0]
+    if full or budget.frugal is None:
+        return trials[0]
+    return _leader(trials, budget.frugal.clear_gain) or trials[0]
 
 
-def _leader(screens: Sequence[Trial]) -> Trial | None:
+def _leader(screens: Sequence[Trial], clear_gain: float) -> Trial | None:
     """Return the best of the screens that are clearly better than that of the defaults.
 
     A screen is a small and noisy copy of the fit that follows. It must beat the defaults, which
     are the first trial, by more than twice the standard error over the same inner splits, and by
-    more than a hundredth: smaller gains seldom carry over to the whole fit.
+    more than ``clear_gain``: smaller gains seldom carry over to the whole fit.
     """
     if not screens or screens[0].state is not TrialState.COMPLETE:
         return None
-    clear = (trial for trial in _ranked(screens) if _clearly_better(trial, screens[0]))
-    return next(clear, None)
+    defaults = screens[0]
+    ranked = _ranked(screens)
+    return next((trial for trial in ranked if _clearly_better(trial, defaults, clear_gain)), None)
 
 
 def _comparable_loss(trial: Trial, trials: Sequence[Trial]) -> float | None:
-    """Return a trial's mean loss over the inner splits.
+    """Return a trial's mean loss over the inner splits, comparable with other trials.
 
     One that was given up after the first split is taken to be as far on the others from a trial
     that was not: splits differ by more than trials do.
@@ -103,10 +101,10 @@ def _comparable_loss(trial: Trial, trials: Sequence[Trial]) -> float | None:
     return fmean(whole.losses) + trial.losses[0] - whole.losses[0]
 
 
-def _clearly_better(trial: Trial, than: Trial) -> bool:
+def _clearly_better(trial: Trial, than: Trial, clear_gain: float) -> bool:
     gains = [other - loss for loss, other in zip(trial.losses, than.losses, strict=True)]
     error = stdev(gains) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
-    return fmean(gains) > max(2 * error, _CLEAR)
+    return fmean(gains) > max(2 * error, clear_gain)
 
 
 def _ranked(trials: Sequence[Trial]) -> list[Trial]:
@@ -120,7 +118,7 @@ def propose(
     history: Sequence[tuple[Params, float | None]],
     *,
     seed: int,
-    n_spread: int | None = _N_SPREAD,
+    n_spread: int | None = 10,
 ) -> Params:
     """Propose the next point from the points tried so far and their losses.
 

@@ -1,4 +1,4 @@
-"""One job in one process: what executors start, here or on a cluster.
+"""One job in one process: the program that executors start, here or on a cluster.
 
     python -m cschoice.runs.worker --results RESULTS --job '{"dataset": "medoid", …}'
 
@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
+from cschoice.io.documents import from_json, to_json
 from cschoice.io.files import explained
 from cschoice.io.locks import ClaimLost, claim
 from cschoice.runs.protocols.context import Context, environment
 from cschoice.runs.protocols.protocol import protocol_of
-from cschoice.runs.records import Job, Record, State, from_json, to_json
+from cschoice.runs.records import Job, Record, State
 from cschoice.runs.store import ResultStore
 
 PROGRAM = (sys.executable, "-m", "cschoice.runs.worker")
@@ -35,7 +36,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def arguments(store: ResultStore, job: Job, device: str, keep_predictions: bool) -> list[str]:
-    """Return the words that tell a worker what to do, the same for every executor."""
+    """Return the command-line arguments of a worker, the same for every executor."""
     return [
         "--results", str(store.root),
         "--job", to_json(asdict(job)),
@@ -50,7 +51,7 @@ def thread_settings(n_threads: int) -> dict[str, str]:
 
 
 def work(context: Context, owner: str = "") -> Record | None:
-    """Do a job and write its record; None if someone else is at it, or was faster.
+    """Do a job and write its record; None if another process is at it, or was faster.
 
     The one place that catches everything: whatever a job does costs only that job.
     """
@@ -83,7 +84,7 @@ def work(context: Context, owner: str = "") -> Record | None:
 
 
 def give_up(store: ResultStore, job: Job, record: Record, owner: str = "") -> None:
-    """Write how a job ended whose worker could not, unless it is done or someone else's now."""
+    """Write the record of a job whose worker could not, unless it is done or claimed by another."""
     folder = store.folder(job)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,12 +95,12 @@ def give_up(store: ResultStore, job: Job, record: Record, owner: str = "") -> No
 
 
 def ended(context: Context, state: State, reason: str) -> Record:
-    """Return the record of a job that has nothing to show."""
+    """Return the record of a job without results."""
     return Record(context.job.key, state, reason, environment=environment(context.device))
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Read the job, do it, and say by the exit code how it went."""
+    """Read the job, do it, and return the exit code."""
     parser = argparse.ArgumentParser(description="Do one job.")
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--job", required=True, help="the job, as JSON")
@@ -126,7 +127,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _teller() -> Callable[[Any], None]:
-    """Keep stdout for the parent; whatever else prints goes to the log."""
+    """Keep stdout for events to the parent; every other output goes to the log."""
     channel = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 

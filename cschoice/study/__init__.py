@@ -1,1 +1,1 @@
-"""A whole study: read, planned, run, and what only its tables remember."""
+"""A whole study: its settings, its plan, its run, its cost."""

@@ -56,7 +56,7 @@ def load(path: Path | None = None) -> Study:
 
 
 def check(content: Any, path: Path) -> Study:
-    """Turn what the file says into a study, or list everything that is wrong with it."""
+    """Return the content of the file as a study, or list every problem in it."""
     if content is None:
         raise ConfigError([f"{path}: is empty; a study has 'experiments' and 'profiles'"])
     try:
@@ -70,7 +70,7 @@ def check(content: Any, path: Path) -> Study:
 
 
 def with_options(resources: Resources, **options: Any) -> Resources:
-    """Let what the command line says stand above the study; None says nothing."""
+    """Override the study's resources with the options that were given (not None)."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
         return Resources.model_validate(resources.model_dump() | given)
@@ -79,7 +79,7 @@ def with_options(resources: Resources, **options: Any) -> Resources:
 
 
 def _problem(error: Any) -> str:
-    """Say what pydantic found, with the nearest name where a key is unknown."""
+    """Describe a problem that pydantic found, with the nearest name where a key is unknown."""
     where = ".".join(str(part) for part in error["loc"]) or "the whole file"
     if error["type"] == "extra_forbidden":
         allowed = _fields_beside(error["loc"])
@@ -92,7 +92,7 @@ def _problem(error: Any) -> str:
 
 
 def _fields_beside(location: tuple[Any, ...]) -> list[str]:
-    """Return the keys that are known where an unknown one was found."""
+    """Return the known keys of the section where an unknown one was found."""
     section = {
         1: Study,
         2: Resources,
@@ -147,7 +147,7 @@ def _problems_of_learners(study: Study) -> Iterator[str]:
 
 
 def _problems_of_settings(study: Study) -> Iterator[str]:
-    """Let every protocol check what is meant for it."""
+    """Check the settings of every protocol."""
     models = {name: registry_load(source) for name, source in PROTOCOLS.items()}
     problems: list[str] = []
     for name, experiment in study.experiments.items():

@@ -1,29 +1,27 @@
-"""Plan a study, leave out what is done, run the rest: the only module that knows everything."""
+"""From a study to jobs: the plan of a selection, and the jobs on disk that are still planned."""
 
 from __future__ import annotations
 
 import fnmatch
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from cschoice.datasets import DATASETS
-from cschoice.errors import ConfigError, FileNotUsable, UnknownName
+from cschoice.errors import ConfigError, UnknownName
+from cschoice.io.documents import from_plain
 from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
-from cschoice.runs.executors import Executor, OnEvent, Outcome, pause
 from cschoice.runs.protocols.protocol import protocol_of
-from cschoice.runs.records import Budget, Frugal, Job, JobName, Record, State
-from cschoice.runs.store import Progress, ResultStore
-from cschoice.runs.worker import give_up
+from cschoice.runs.records import Budget, Frugal, Job, JobName, Record
+from cschoice.runs.store import ResultStore
 from cschoice.study.settings import Experiment, Profile, Study
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which part of an experiment to run, and what to change for this run."""
+    """A part of an experiment, and the changes to it for this run."""
 
     experiment: str
     profile: str
@@ -36,8 +34,8 @@ class Selection:
 def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     """Return the jobs of a selection, as values that contain every number that matters.
 
-    Learners that do not apply to a dataset's kind of choice have no job there. The store is
-    asked for what another experiment found, where the protocol builds on one.
+    Learners that do not apply to a dataset's kind of choice have no job there. Where the protocol
+    builds on another experiment, that experiment's records come from the store.
     """
     protocol = study.protocol(selection.experiment, selection.profile)
     datasets, learners = _selected(study, selection)
@@ -62,34 +60,35 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
 
 
 def _unknown_parameters(study: Study) -> list[str]:
-    """Return what the study says to learners, or datasets, and none of those understands.
+    """Return a problem for each parameter in the study that no learner or dataset meant has.
 
     An experiment speaks to its own learners, a profile to all there are or to one.
     """
     of_learner = {name: info.parameters for name, info in LEARNERS.items()}
-    everything = [name for parameters in of_learner.values() for name in parameters]
+    of_any = [name for parameters in of_learner.values() for name in parameters]
     of_datasets = [one.name for info in DATASETS.values() for one in fields(load(info.source))]
-    said: list[tuple[str, Iterable[str], list[str]]] = []
+    given: list[tuple[str, Iterable[str], list[str]]] = []  # place, names there, names allowed
     for name, experiment in study.experiments.items():
         own = [one for it in experiment.learners for one in of_learner[study.registered(it)]]
-        said.append((f"experiments.{name}.parameters", experiment.parameters, own))
+        given.append((f"experiments.{name}.parameters", experiment.parameters, own))
     for name, settings in study.learners.items():
         for table, content in (("parameters", settings.parameters), ("space", settings.space)):
-            said.append((f"learners.{name}.{table}", content, of_learner[study.registered(name)]))
+            allowed = of_learner[study.registered(name)]
+            given.append((f"learners.{name}.{table}", content, allowed))
     for name, profile in study.profiles.items():
         at = f"profiles.{name}"
         for table, content in (("learners", profile.learners), ("space", profile.space)):
             for word, value in content.items():
                 if word in LEARNERS:
-                    said.append((f"{at}.{table}.{word}", value, list(of_learner[word])))
+                    given.append((f"{at}.{table}.{word}", value, list(of_learner[word])))
                 else:
-                    said.append((f"{at}.{table}", [word], [*everything, *LEARNERS]))
-        said.append((f"{at}.datasets", profile.datasets, of_datasets))
+                    given.append((f"{at}.{table}", [word], [*of_any, *LEARNERS]))
+        given.append((f"{at}.datasets", profile.datasets, of_datasets))
     return [
-        f"{where}: {unknown_name('parameter', name, dict.fromkeys(known))}"
-        for where, names, known in said
+        f"{where}: {unknown_name('parameter', name, dict.fromkeys(allowed))}"
+        for where, names, allowed in given
         for name in names
-        if name not in known
+        if name not in allowed
     ]
 
 
@@ -100,7 +99,7 @@ def _jobs(
     learners: Sequence[str],
     settings: dict[str, Any],
 ) -> list[Job]:
-    """Return the jobs as the study describes them; the protocol has the last word."""
+    """Return the jobs as the study describes them, before the protocol completes them."""
     experiment = study.experiment(selection.experiment)
     profile = study.profile(selection.profile)
     n_folds = profile.folds if selection.folds is None else selection.folds
@@ -133,13 +132,17 @@ def _jobs(
 def _budget(profile: Profile, selection: Selection, tunable: bool) -> Budget:
     if not tunable:
         return Budget(0, profile.inner_splits, profile.held_out)
-    n_trials = profile.trials if selection.trials is None else selection.trials
-    frugal = Frugal(**profile.frugal.model_dump()) if profile.frugal else None
-    return Budget(n_trials, profile.inner_splits, profile.held_out, frugal)
+    return Budget(
+        n_trials=profile.trials if selection.trials is None else selection.trials,
+        n_splits=profile.inner_splits,
+        held_out=profile.held_out,
+        frugal=from_plain(Frugal, profile.frugal.model_dump()) if profile.frugal else None,
+        n_spread=profile.spread,
+    )
 
 
 def _selected(study: Study, selection: Selection) -> tuple[list[str], list[str]]:
-    """Match globs against the experiment; what it does not list runs if it exists at all."""
+    """Return the datasets and learners that match: those of the experiment, else any there are."""
     experiment = study.experiment(selection.experiment)
 
     def match(noun: str, patterns: Sequence[str], listed: list[str], known: Any) -> list[str]:
@@ -160,7 +163,7 @@ def _selected(study: Study, selection: Selection) -> tuple[list[str], list[str]]
 
 
 def _dataset_parameters(study: Study, profile: Profile, dataset: str) -> dict[str, Any]:
-    """Return the dataset's own parameters over the profile's, as far as it has them."""
+    """Return the parameters of a dataset: its own stand above the profile's."""
     own = study.datasets.get(dataset, {})
     info = DATASETS[dataset]
     known = {parameter.name for parameter in fields(load(info.source))}
@@ -171,9 +174,9 @@ def _dataset_parameters(study: Study, profile: Profile, dataset: str) -> dict[st
 def _learner_settings(
     study: Study, experiment: Experiment, profile: Profile, learner: str
 ) -> dict[str, Any]:
-    """Return parameters and limits of a learner: its own over the experiment's over the profile's.
+    """Return a learner's parameters and limits: its own above the experiment's and the profile's.
 
-    The latter two may speak to all learners: what concerns one of them is what its row lists.
+    The latter two may speak to all learners: each takes the parameters that it has.
     """
     own = study.learners.get(learner)
     registered = study.registered(learner)
@@ -186,30 +189,33 @@ def _learner_settings(
     return {"learner_parameters": parameters, "space": space}
 
 
-def current_jobs(
-    study: Study, store: ResultStore, asked: Sequence[Job] = (), n_trials: int | None = None
+def planned_on_disk(
+    study: Study, store: ResultStore, planned: Sequence[Job] = (), n_trials: int | None = None
 ) -> tuple[list[Job], int]:
-    """Return the jobs with files that the study, or this run, asks for; and how many it does not.
+    """Return the jobs with folders that the study plans, and the number of the others.
 
-    A run asks for its jobs, and for others with the number of trials that it was given. Tables
-    are made of the former: a changed configuration is never mixed with what was before.
+    ``planned`` are those of this run; jobs of other selections count with the study's number of
+    trials or with this run's. Tables are made of planned jobs: results of a changed
+    configuration are never mixed with new ones.
     """
     found = list(store.jobs())
     protocols = {name: experiment.protocol for name, experiment in study.experiments.items()}
+    known = {job.name for job in planned}
     names = [job.name for job in found if job.protocol == protocols.get(job.experiment)]
-    wanted = set(asked)
+    wanted = set(planned)
     for number in {n_trials, None}:
-        wanted |= set(asked_like(study, store, names, number))
+        others = names if number != n_trials else [name for name in names if name not in known]
+        wanted |= set(_plan_of(study, store, others, number))
     current = [job for job in found if job in wanted and store.begun(job)]
     return current, len(found) - len(current)
 
 
-def asked_like(
-    study: Study, store: ResultStore, names: Iterable[JobName], n_trials: int | None = None
+def _plan_of(
+    study: Study, store: ResultStore, names: Iterable[JobName], n_trials: int | None
 ) -> Iterator[Job]:
-    """Yield what the study asks for of the learners, datasets and folds of some jobs.
+    """Yield the study's present jobs for the learners, datasets and folds of these names.
 
-    That is nothing where it does not know these names, or uses them for something else.
+    Names that the study does not know have none.
     """
     groups: dict[tuple[str, str], list[JobName]] = {}
     for name in names:
@@ -225,53 +231,10 @@ def asked_like(
                 yield from plan(study, selection, store)
 
 
-def run(
-    jobs: Sequence[Job], store: ResultStore, executor: Executor, on_event: OnEvent
-) -> Iterator[tuple[Outcome, Record | None]]:
-    """Run what is not done; yield each outcome with its record.
-
-    Jobs that another run is doing are awaited, and done here if that run dies.
-    """
-    store.open()
-    waiting = [job for job in jobs if store.progress(job) is not Progress.DONE]
-    while waiting:
-        elsewhere: list[Job] = []
-        for outcome in executor.run(waiting, on_event):
-            if outcome.ended == "unusable":
-                raise FileNotUsable(outcome.detail or f"cannot write to {store.root}")
-            if outcome.ended == "busy":
-                elsewhere.append(outcome.job)
-                on_event(outcome.job, "another run", {"event": "elsewhere"})
-                continue
-            if outcome.ended == "died" and store.to_redo(outcome.job):
-                yield outcome, _died(outcome)  # it never began: what it was to replace stays
-                continue
-            if outcome.ended == "died":
-                give_up(store, outcome.job, _died(outcome))
-            yield outcome, store.record(outcome.job)
-        waiting = _await(elsewhere, store)
-        for job in elsewhere:
-            if job not in waiting:
-                yield Outcome(job, "elsewhere", "another run"), store.record(job)
-
-
-def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:
-    """Wait until nobody works on these jobs any more; return those that are still not done."""
-    started = time.monotonic()
-    while any(store.progress(job) is Progress.RUNNING for job in jobs):
-        time.sleep(pause(time.monotonic() - started))
-    ended = (Progress.DONE, Progress.FAILED, Progress.SKIPPED)
-    return [job for job in jobs if store.progress(job) not in ended]
-
-
-def _died(outcome: Outcome) -> Record:
-    return Record(outcome.job.key, State.FAILED, outcome.detail)
-
-
 def remarks(jobs: Iterable[Job]) -> dict[str, list[Job]]:
-    """Return what a user should know before these jobs run, and of which of them."""
-    said: dict[str, list[Job]] = {}
+    """Return remarks that a user should read before these jobs run, each with its jobs."""
+    found: dict[str, list[Job]] = {}
     for job in jobs:
         if remark := protocol_of(job).remark(job):
-            said.setdefault(remark, []).append(job)
-    return said
+            found.setdefault(remark, []).append(job)
+    return found

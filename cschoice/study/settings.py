@@ -1,4 +1,4 @@
-"""What a study consists of: the tables of ``experiments.yaml`` as types."""
+"""The parts of a study: the tables of ``experiments.yaml`` as types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Strict(BaseModel):
 class LearnerSettings(_Strict):
     """Fixed parameters of a learner, and limits within its search space.
 
-    Under a name of its own, ``learner`` says which it is: a variant to compare with others.
+    Under a name of its own, a variant to compare with others, ``learner`` names the learner.
     """
 
     learner: str | None = None
@@ -41,7 +41,7 @@ class LearnerSettings(_Strict):
 
 
 class Experiment(_Strict):
-    """Which learners on which datasets under which protocol."""
+    """Learners on datasets under a protocol."""
 
     protocol: Annotated[str, AfterValidator(_known_protocol)]
     datasets: Annotated[list[str], Field(min_length=1)]
@@ -50,20 +50,31 @@ class Experiment(_Strict):
     settings: dict[str, Any] = {}  # of the protocol
 
 
+class EnsembleSettings(_Strict):
+    """The models that predict together where tasks are few; see ``records.Ensemble``."""
+
+    n_members: Count = 20
+    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.25
+
+
 class FrugalSettings(_Strict):
-    """Spend the budget where it pays; the fields are those of ``records.Frugal``."""
+    """Cheap screens before full fits; see ``records.Frugal``."""
 
     task_share: Share = 1.0
     epoch_share: Share = 1.0
     hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    clear_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
+    few_tasks: Annotated[int, Field(ge=0)] = 1_450
+    ensemble: EnsembleSettings = EnsembleSettings()
 
 
 class Profile(_Strict):
-    """How much is spent; the same protocol from seconds to weeks."""
+    """The cost of a study: the same protocol from seconds to weeks."""
 
     seed: Annotated[int, Field(ge=0)] = 0
     folds: Count = 5
     trials: Annotated[int, Field(ge=0)] = 100
+    spread: Annotated[int, Field(ge=0)] = 10  # trials before the Gaussian process; at most half
     inner_splits: Count = 3
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
     threshold_refit: bool = True
@@ -77,11 +88,11 @@ class Profile(_Strict):
 
     def parameters_of(self, learner: str) -> dict[str, Any]:
         """Return the parameters that are fixed for this learner."""
-        return _said_to(learner, self.learners)
+        return _settings_for(learner, self.learners)
 
     def space_of(self, learner: str) -> dict[str, list[Any]]:
         """Return the limits of this learner's search."""
-        return _said_to(learner, self.space)
+        return _settings_for(learner, self.space)
 
 
 class Study(_Strict):
@@ -124,10 +135,10 @@ def with_names(values: Mapping[str, Any], names: Collection[str]) -> dict[str, A
     return {name: value for name, value in values.items() if name in names}
 
 
-def _said_to(learner: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said to all learners, and above it what is said to this one."""
-    to_all = {name: value for name, value in said.items() if name not in LEARNERS}
-    return {**to_all, **said.get(learner, {})}
+def _settings_for(learner: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings for all learners, and above them those for this one alone."""
+    for_all = {name: value for name, value in settings.items() if name not in LEARNERS}
+    return {**for_all, **settings.get(learner, {})}
 
 
 def _named(noun: str, name: str, known: Mapping[str, Section]) -> Section:

@@ -11,7 +11,6 @@ import pytest
 from cschoice.datasets import DATASETS
 from cschoice.learners import LEARNERS
 from cschoice.models.saving import load
-from cschoice.runs.store import ResultStore
 from cschoice.tasks import ChoiceTasks, Kind
 
 CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"
@@ -166,29 +165,15 @@ def test_a_study_goes_on_from_its_tables_alone(run):
     before = tables()
     shutil.rmtree("results/runs/smoke/study/medoid/mnl")
     shutil.rmtree("results/runs/smoke/study/medoid/random/fold-1")
-    assert run("restore").stdout == (
-        "3 of 4 jobs in results/tables restored, 1 have a folder, "
-        "0 failed or are of another configuration\n"
+    listed = json.loads(
+        run("status --profile smoke --folds 2 --dataset medoid -l mnl --json").stdout
     )
-    assert "✓" not in run(f"run {CHEAP}").stderr
-    run("collect")
+    assert [row["state"] for row in listed] == ["done", "done"]
+    result = run(f"run {CHEAP}")
+    assert "✓" not in result.stderr
+    assert result.stdout.startswith("4 of 4 jobs done")
     assert tables() == before
-    shutil.rmtree("results/runs")
-    Path("experiments.yaml").write_text(
-        "experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl, random]}}\n"
-        "profiles: {smoke: {folds: 2, trials: 3}, laptop: {}}\n"
-    )
-    assert run("restore").stdout.startswith("0 of 4 jobs in results/tables restored, 0 have a fol")
-
-
-def test_curves_come_back_from_tables_with_the_jobs_they_build_on(run):
-    study = "--learner mnl --dataset medoid --profile smoke --executor inline"
-    run(f"run {study}")
-    run(f"run --experiment generalization {study}")
-    before = tables()
-    shutil.rmtree("results/runs")
-    assert run("restore").stdout.startswith("4 of 4 jobs")
-    run("collect")
+    assert "3 jobs have no folder: their rows of earlier tables were kept" in run("collect").stderr
     assert tables() == before
 
 
@@ -196,44 +181,33 @@ def test_a_run_where_only_tables_were_kept_loses_none_of_them(run):
     run(f"run {CHEAP}")
     before = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
     shutil.rmtree("results/runs")
-    result = run(f"run {CHEAP.replace('--learner random', '')}")
-    assert "4 jobs were in results/tables alone: they are kept, as done" in result.stderr
+    result = run(f"run {CHEAP.replace('--learner random', '')} --force")
     assert result.stderr.count("✓ done    medoid/mnl") == 2
     after = pd.read_parquet("results/tables/folds.parquet").drop(columns="seconds")
     pd.testing.assert_frame_equal(after, before)
 
 
-def test_what_builds_on_jobs_of_the_tables_is_the_same_there(run):
+def test_an_experiment_builds_on_jobs_that_only_the_tables_have(run):
     tuned = "--learner mnl --dataset medoid --profile smoke --executor inline"
     run(f"run {tuned}")
     run(f"run --experiment generalization {tuned}")
     before = pd.read_parquet("results/tables/curves.parquet")
     shutil.rmtree("results/runs")
-    run(f"run {tuned}")
-    pd.testing.assert_frame_equal(pd.read_parquet("results/tables/curves.parquet"), before)
-    shutil.rmtree("results/runs")
-    result = run(f"run --experiment generalization {tuned}")
+    assert "✓" not in run(f"run --experiment generalization {tuned}").stderr
+    result = run(f"run --experiment generalization {tuned} --force")
     assert "defaults are used" not in result.stderr
     assert result.stderr.count("✓ done    medoid/mnl") == 2
     pd.testing.assert_frame_equal(pd.read_parquet("results/tables/curves.parquet"), before)
 
 
-def test_what_was_interrupted_while_jobs_came_back_goes_on(run, monkeypatch):
+def test_a_job_begun_again_is_not_done_and_keeps_its_rows_until_it_is(run):
     run(f"run {CHEAP}")
     before = tables()
-    shutil.rmtree("results/runs")
-    finish = ResultStore.finish
-
-    def interrupted(store, job, record):
-        if job.fold == 1:
-            raise KeyboardInterrupt
-        finish(store, job, record)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ResultStore, "finish", interrupted)
-        run("collect", code=130)
-    assert len(list(Path("results/runs").glob("**/job.json"))) == 1
-    assert tables() == before
+    (Path("results/runs/smoke/study/medoid/mnl/fold-0") / "record.json").unlink()
+    listed = json.loads(
+        run("status --profile smoke --folds 1 --dataset medoid -l mnl --json").stdout
+    )
+    assert [row["state"] for row in listed] == ["to do"]
     run("collect")
     assert tables() == before
 
@@ -248,22 +222,45 @@ def test_what_is_done_stays_where_its_raw_data_are_gone(run, monkeypatch):
         if lost:
             shutil.rmtree("results/runs")
         result = run(f"run {line} --force")
-        assert "no raw data of unique-onehot: what is done there stays" in result.stderr
+        assert "no raw data of unique-onehot: finished jobs there are not run" in result.stderr
         assert "nothing is left to run: --force runs it again" in result.stderr
         assert tables() == before
 
 
-def test_tables_that_cannot_be_read_are_named_and_hold_up_no_run(run):
+@pytest.mark.parametrize("name", ["folds", "metrics", "trials", "curves"])
+@pytest.mark.parametrize("how", ["missing", "cut short", "damaged"])
+def test_rows_that_cannot_be_made_again_are_never_overwritten(run, name, how):
     run(f"run {CHEAP}")
+    kept = Path("results/runs/smoke/study/medoid/mnl/fold-0")
+    kept.rename("kept")
     shutil.rmtree("results/runs")
-    Path("results/tables/trials.parquet").write_bytes(b"cut")
-    assert "trials.parquet is not there, damaged" in run("restore", code=2).stderr
-    result = run(f"run {CHEAP}")
-    assert "trials.parquet is not there, damaged" in result.stderr
-    assert result.stderr.count("✓") == 4
+    kept.parent.mkdir(parents=True)
+    Path("kept").rename(kept)
+    path = Path(f"results/tables/{name}.parquet")
+    content = path.read_bytes()
+    if how == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(content[:-20] if how == "cut short" else b"PAR1" + b"?" * 200 + b"PAR1")
+    before = tables()
+    for line in (f"run {CHEAP}", f"run {CHEAP} --force", "collect"):
+        errors = run(line, code=2).stderr
+        assert str(path) in errors
+        assert "New tables would lose the rows of jobs that have no run folder" in errors
+        assert "✓" not in errors
+    assert tables() == before
 
 
-def test_jobs_of_another_study_leave_the_tables_with_a_word(run):
+@pytest.mark.parametrize("name", ["folds", "metrics", "trials", "curves"])
+def test_a_damaged_table_is_made_again_from_run_folders(run, name):
+    run(f"run {CHEAP}")
+    before = tables()
+    Path(f"results/tables/{name}.parquet").write_bytes(b"cut")
+    run("collect")
+    assert tables() == before
+
+
+def test_jobs_of_another_study_stay_in_the_tables_when_nothing_else_has_them(run):
     run(f"run {CHEAP}")
     shutil.rmtree("results/runs")
     Path("experiments.yaml").write_text(
@@ -271,14 +268,9 @@ def test_jobs_of_another_study_leave_the_tables_with_a_word(run):
         "profiles: {smoke: {folds: 1, datasets: {n_train: 20, n_test: 20}, learners: {epochs: 1}},"
         " laptop: {}}\n"
     )
-    result = run("run --profile smoke --executor inline")
-    assert "4 jobs are in results/tables alone, and failed or are of another" in result.stderr
-    assert pd.read_parquet("results/tables/folds.parquet")["learner"].tolist() == ["feta"]
-
-
-def test_jobs_that_were_begun_again_are_left_as_they_are(run):
-    run(f"run {CHEAP}")
-    folder = Path("results/runs/smoke/study/medoid/mnl/fold-0")
-    (folder / "record.json").unlink()
-    assert run("restore").stdout.startswith("0 of 4 jobs in results/tables restored, 4 have a fol")
-    assert not (folder / "record.json").exists()
+    run("run --profile smoke --executor inline")
+    found = pd.read_parquet("results/tables/folds.parquet")["learner"].tolist()
+    assert found == ["feta", "mnl", "mnl", "random", "random"]
+    run("run --profile smoke --executor inline --force")
+    again = pd.read_parquet("results/tables/folds.parquet")["learner"].tolist()
+    assert again == found

@@ -1,4 +1,4 @@
-"""Where jobs run."""
+"""The places where jobs run, and the interface of them all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cschoice.runs.records import Job
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job's process ended; the record, if there is one, is in the store.
+    """The end of a job's process; its record, if there is one, is in the store.
 
     ``busy``: another run is at it, and is waited for; ``elsewhere``: that run has ended it.
     """

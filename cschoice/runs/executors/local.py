@@ -37,7 +37,7 @@ class Slot:
 
     @property
     def sight(self) -> frozenset[tuple[str, str]]:
-        """Return what slots have in common that see the same of the machine."""
+        """Return the settings that make the same devices visible; slots with equal ones share forks."""
         return frozenset(self.environment.items())
 
 
@@ -71,7 +71,7 @@ def local_slots(device: str, n_workers: int | None) -> list[Slot]:
 
 
 def _visible_gpus() -> list[str]:
-    """Return what CUDA_VISIBLE_DEVICES may name, without loading torch."""
+    """Return the GPUs that CUDA_VISIBLE_DEVICES may name, without loading torch."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is not None:  # a -1 ends the list
         return list(itertools.takewhile(lambda name: name not in ("", "-1"), given.split(",")))
@@ -103,7 +103,7 @@ class _Running:
         return self.process.stdout
 
     def listen(self, on_event: OnEvent) -> bool:
-        """Pass on what the process says; False when it has hung up."""
+        """Pass on the events of the process; False when it has closed its end."""
         data = os.read(self.channel.fileno(), 65_536)
         *lines, self.heard = (self.heard + data).split(b"\n")
         for line in lines:
@@ -117,7 +117,7 @@ class _Running:
 
 
 class LocalExecutor:
-    """One process per job; what one of them does costs only itself."""
+    """One process per job: a crash costs only its own job."""
 
     def __init__(
         self, store: ResultStore, slots: Sequence[Slot], *, keep_predictions: bool = False
@@ -174,7 +174,7 @@ class LocalExecutor:
         return Outcome(running.job, "died", device, f"its process ended: {how}\n{said}".strip())
 
     def _stop_all(self) -> None:
-        """End all processes: what is worth keeping is in their files."""
+        """End all processes; their files keep the finished trials."""
         for group in self._processes.values():
             group.stop()
         for running in self._running:

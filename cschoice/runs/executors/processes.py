@@ -1,4 +1,4 @@
-"""Processes for jobs: forks of one that has loaded what they need, or fresh ones.
+"""Processes for jobs: forks of one that has loaded the packages they need, or fresh ones.
 
 A process of its own protects a job from all others, but loading torch and scikit-optimize takes
 a fresh one seconds, as long as many a job. So one process loads them once, does nothing else, and
@@ -56,7 +56,7 @@ class Processes(Protocol):
         ...
 
     def stop(self) -> None:
-        """End all of them now: what is worth keeping is in their files."""
+        """End all of them now; their files keep the finished trials."""
         ...
 
 
@@ -192,7 +192,7 @@ def _load(modules: Sequence[str]) -> None:
 
 
 def _fork(words: Sequence[str], descriptors: Sequence[int]) -> tuple[int, int, int]:
-    """Start a fork; return what ends when it does, its number, and where to tell its end."""
+    """Start a fork; return a pipe that ends with it, its number, and the pipe for its exit code."""
     events, log, status = descriptors
     server = os.getpid()
     ended, alive = os.pipe()  # the fork never closes its side

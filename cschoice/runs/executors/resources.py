@@ -1,4 +1,4 @@
-"""Where jobs run, and what each of them asks of a cluster: ``executor:`` in a study."""
+"""The executor of a study and the resources of a job on a cluster: ``executor:`` in the YAML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _sbatch(options: dict[str, Any]) -> dict[str, Any]:
 
 
 class Resources(BaseModel):
-    """Who runs the jobs; everything but the name is what a job asks of SLURM."""
+    """The name of an executor; all other fields are a job's request to SLURM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -55,7 +55,7 @@ class SlurmExecutor:
         self._said = ""
 
     def submit(self, jobs: Sequence[Job]) -> int:
-        """Put into the queue what is not there yet; return how many that were."""
+        """Submit the jobs that are not in the queue; return their number."""
         holders = {job: owner_of(self.store.folder(job)) for job in jobs}  # before the queue
         tasks = slurm.queue()
         self._batches.sweep(tasks, self._limits.cluster)
@@ -95,13 +95,13 @@ class SlurmExecutor:
         self._batches.sweep(tasks.values(), self._limits.cluster)
 
     def cancel(self) -> None:
-        """End what is being watched; a worker that still lives finds its claim gone."""
+        """Cancel the watched tasks; a worker that still lives finds its claim gone."""
         slurm.cancel(*self.watched)
         for task_id, job in self.watched.items():
             release(self.store.folder(job), self._owners[task_id])
 
     def _adopt(self, jobs: Sequence[Job], active: Sequence[Task]) -> None:
-        """Watch the jobs that are in the queue already; end what a changed study left there."""
+        """Watch the jobs that are in the queue already; cancel those of a changed study."""
         asked = {self.store.folder(job): job for job in jobs}
         outdated: dict[str, tuple[Path, str]] = {}
         for task in active:
@@ -122,7 +122,7 @@ class SlurmExecutor:
             self.notify(f"{len(self.watched)} jobs are in SLURM's queue already")
 
     def _send(self) -> None:
-        """Submit what is not in the queue, as far as there is room."""
+        """Submit the jobs that are not in the queue, as far as there is room."""
         while self.unsent:
             before = self._arrays | {task_id.split("_")[0] for task_id in self.watched}
             try:
@@ -141,7 +141,7 @@ class SlurmExecutor:
         self.watched[task_id], self._owners[task_id] = job, holder
 
     def _report(self, job: Job, task: Task, on_event: OnEvent) -> None:
-        """Tell where a task is, and what its journal has come to."""
+        """Report the place of a task and its last trial."""
         if not task.node:
             on_event(job, "", {"event": "queued", "reason": task.reason})
             return
@@ -165,7 +165,7 @@ class SlurmExecutor:
             return []
 
     def _ended(self, task_id: str, job: Job, task: Task | None) -> Outcome | None:
-        """Say how a task that left the queue came out; None if it runs again."""
+        """Return the outcome of a task that left the queue; None if it runs again."""
         folder = self.store.folder(job)
         node = task.node if task else ""
         refresh(folder)
@@ -181,7 +181,7 @@ class SlurmExecutor:
     def _died(self, task_id: str, job: Job, task: Task | None) -> Outcome | None:
         """Run a task again that ended without a record, unless it keeps doing so."""
         words = slurm.last_words(task_id) or "nothing: it does not know the job any more"
-        reached = self.store.reached(job)
+        reached = self.store.progress_mark(job)
         count, before = self._failures.get(job, (0, reached))
         count = count + 1 if reached == before else 1
         state = task.state if task else ""

@@ -1,4 +1,4 @@
-"""Which job is which task of which array: one folder per array, written before it is submitted.
+"""The jobs behind the tasks of each array: one folder per array, written before it is submitted.
 
 results/slurm/cschoice-<cluster>-<number>/   the folder's name is the array's name in the queue
   jobs.jsonl    the jobs; line 3 is task 3
@@ -17,9 +17,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from cschoice.io.documents import from_json, to_json
 from cschoice.io.files import read_shared, replacing
 from cschoice.runs.executors.slurm_queue import Task
-from cschoice.runs.records import Job, from_json, to_json
+from cschoice.runs.records import Job
 from cschoice.runs.store import Progress, ResultStore
 
 _DAY = 86_400.0  # seconds
@@ -82,7 +83,7 @@ def owner(batch: str, index: int) -> str:
 
 
 def owns(cluster: str, holder: str) -> bool:
-    """Say whether a claim is of a cluster's task: one cluster knows nothing of another's.
+    """Return whether a claim is of this cluster's task: no cluster knows another's.
 
     >>> owns("lab", "slurm cschoice-lab-0123abcd 7"), owns("lab", "slurm cschoice-lab-2-0123abcd 7")
     (True, False)

@@ -1,4 +1,4 @@
-"""What SLURM says: its queue, its limits, its last words about a job.
+"""SLURM's answers: its queue, its limits, its last words about a job.
 
 Only ``squeue`` and ``scontrol`` are relied on, which every cluster has. ``sacct``, which needs an
 accounting database, is asked for last words where the controller has forgotten them.
@@ -37,13 +37,13 @@ class Task:
 
     @property
     def active(self) -> bool:
-        """Say whether it runs, or will without anyone's help."""
+        """Return whether the task runs, or will run by itself."""
         return self.state not in ENDED
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the cluster is called and how long its arrays may be."""
+    """The name of the cluster and the length of its arrays."""
 
     cluster: str
     array_size: int

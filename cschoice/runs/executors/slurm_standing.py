@@ -1,4 +1,4 @@
-"""Where jobs stand when some of them are in SLURM's queue."""
+"""The progress of jobs, some of which are in SLURM's queue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cschoice.runs.store import Progress, ResultStore
 def standing(
     store: ResultStore, jobs: Sequence[Job], notify: Callable[[str], None]
 ) -> list[Progress]:
-    """Say where jobs stand: by the files, and by SLURM's queue where jobs were submitted."""
+    """Return the progress of jobs: by their files, and by SLURM's queue where they were submitted."""
     batches = Batches(store)
     if not batches.root.is_dir():
         return [store.progress(job) for job in jobs]

@@ -1,4 +1,4 @@
-"""How jobs become job arrays in SLURM's queue; submitit writes and sends the scripts."""
+"""From jobs to job arrays in SLURM's queue; submitit writes and sends the scripts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from cschoice.errors import ClusterError, InvalidParameter, MissingDependency
+from cschoice.io.documents import to_json
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.executors.slurm_batches import Batches, owner
 from cschoice.runs.executors.slurm_queue import Limits, cancel
 from cschoice.runs.executors.slurm_task import SlurmTask
-from cschoice.runs.records import Job, to_json
+from cschoice.runs.records import Job
 
 _ALWAYS = 1_000_000  # how often submitit may put a job back: ``SlurmTask`` knows when to stop
 _WARNING = 90  # seconds between the signal that time is over and the end

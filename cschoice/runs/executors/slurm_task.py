@@ -1,4 +1,4 @@
-"""What SLURM runs on a node: one worker, and what to do when its time is over.
+"""The program that SLURM runs on a node: one worker, and its checkpoint when time is over.
 
 submitit calls this, and its ``checkpoint`` shortly before the time limit or a preemption; then it
 puts the job back into the queue. The job's files are the checkpoint, so there is nothing to save:
@@ -18,8 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from cschoice.io.documents import from_json
 from cschoice.runs.protocols.context import Context
-from cschoice.runs.records import Job, State, from_json
+from cschoice.runs.records import Job, State
 from cschoice.runs.store import ResultStore
 from cschoice.runs.worker import EXIT_BUSY, PROGRAM, arguments, ended, give_up, thread_settings
 
@@ -36,7 +37,7 @@ class _NeverEnding(BaseException):
 
 @dataclass
 class SlurmTask:
-    """One job, in words: what lies in the queue must outlive a change of our classes."""
+    """One job as plain words: a task in the queue must outlive a change of our classes."""
 
     results: str
     job: str  # JSON
@@ -73,11 +74,11 @@ class SlurmTask:
             sys.exit(code if code > 0 else 128 - code)
 
     def checkpoint(self) -> DelayedSubmission:
-        """Say what the next life starts with; called in the midst of this one."""
+        """Return the task that the next life starts with; SLURM calls this while the worker runs."""
         from submitit.helpers import DelayedSubmission
 
         store, job = self._opened()
-        reached = store.reached(job)
+        reached = store.progress_mark(job)
         long_enough = time.monotonic() - self.started > _LONG_ENOUGH * 60 * self.minutes
         n_stalls = self.n_stalls + long_enough if reached == self.reached else 0
         if n_stalls >= _MAX_STALLS:
@@ -114,7 +115,7 @@ def _start_shielded(
 
 
 def _place() -> str:
-    """Say which job of SLURM this is, and where."""
+    """Return the number and the place of this SLURM job."""
     read = os.environ.get
     array = read("SLURM_ARRAY_JOB_ID")
     job = f"{array}_{read('SLURM_ARRAY_TASK_ID')}" if array else read("SLURM_JOB_ID")

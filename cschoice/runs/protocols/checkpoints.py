@@ -1,4 +1,4 @@
-"""Where a training stands, in one file that appears whole: arrays, and the curve so far."""
+"""Checkpoints of a training, each in one file that appears whole: arrays and the curve so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEY = "progress"
 
 @dataclass(frozen=True)
 class Progress:
-    """What was measured so far, one value per epoch, and the CPU time it took."""
+    """The values measured so far, one per epoch, and the CPU time they took."""
 
     values: Sequence[float] = ()
     seconds: float = 0.0
@@ -28,7 +28,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a training and what was measured up to there."""
+    """The state of a training, and the values measured up to there."""
 
     arrays: Mapping[str, NDArray[Any]]
     progress: Progress
@@ -41,7 +41,7 @@ class Checkpoint:
 
 
 def read(path: Path) -> Checkpoint | None:
-    """Return what was written; None if there is nothing, or nothing that can be used."""
+    """Return the checkpoint in a file; None if there is none that can be used."""
     if not path.exists():
         return None
     try:

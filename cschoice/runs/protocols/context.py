@@ -1,4 +1,4 @@
-"""What a protocol is given beside its job."""
+"""The surroundings of a job: its files, its device, and the listener to its progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cschoice.io.files import replacing
 from cschoice.io.locks import ClaimLost
-from cschoice.runs.records import Job, Trial
+from cschoice.runs.records import Job, Record, State, Trial
 from cschoice.runs.store import ResultStore
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Event = Mapping[str, Any]
 
-# Which part of a cluster it was; numbers of jobs are in their logs.
+# The part of a cluster; numbers of jobs are in their logs.
 _SLURM = ("SLURM_CLUSTER_NAME", "SLURM_JOB_PARTITION", "SLURMD_NODENAME")
 
 
@@ -35,13 +35,13 @@ def _ignore(event: Event) -> None:
 
 
 def _trusted() -> bool:
-    """Take the folder for ours."""
+    """Assume that the folder is ours."""
     return True
 
 
 @dataclass(frozen=True)
 class Context:
-    """Where the job's files are, on which device to fit, and whom to tell how it goes."""
+    """A job with its store, its device and the listener to its progress."""
 
     job: Job
     store: ResultStore
@@ -78,6 +78,16 @@ class Context:
         with replacing(self.folder / "predictions.parquet") as (temporary,):
             pq.write_table(pa.table(columns), temporary, compression="zstd")
 
+    def done(self, train: ChoiceTasks, **results: Any) -> Record:
+        """Return the record of the job, done on these training tasks."""
+        return Record(
+            key=self.job.key,
+            state=State.DONE,
+            kind=str(train.kind),
+            environment=environment(self.device),
+            **results,
+        )
+
     def trials(self) -> list[Trial]:
         """Return the trials so far."""
         return self.store.trials(self.job)
@@ -89,7 +99,7 @@ class Context:
 
 
 def environment(device: str) -> dict[str, str]:
-    """Return what a number may depend on beside the job: machine and versions."""
+    """Return the machine and the versions, which may change a number's last digits."""
     packages = ("cschoice", "numpy", "scikit-learn", "scikit-optimize", "scipy", "torch")
     return {
         "host": platform.node(),
@@ -113,7 +123,7 @@ def _cpu() -> str:
 
 
 def _gpu(device: str) -> dict[str, str]:
-    """Return the GPU's name, and which one of the machine it was."""
+    """Return the GPU's name and its number in the machine."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     found = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
     if device.startswith("cuda"):

@@ -1,7 +1,7 @@
-"""How good after how much CPU time: one network on the tasks of a fold, tested as it learns.
+"""Quality over CPU time: one network on the tasks of a fold, tested as it learns.
 
-For comparing recipes of training at equal cost. What is measured after an epoch is the same in
-every run; when that was is not.
+For comparing recipes of training at equal cost. The values after each epoch are the same in every
+run, the times are not.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pydantic import Field
 
 from cschoice.datasets import make_dataset
 from cschoice.evaluation.decisions import choose, tune_threshold
-from cschoice.evaluation.metrics import expected_accuracy, metric
+from cschoice.evaluation.metrics import TARGETS, expected_accuracy, metric
 from cschoice.models.predictor import Preparation
-from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import fold_of, new_learner, not_a_network, seed_of
 from cschoice.runs.protocols.protocol import Count, Earlier, Protocol
-from cschoice.runs.records import Budget, Curve, Job, Record, State
+from cschoice.runs.records import Budget, Curve, Job, Record
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.splits import stratified_shuffle_splits
 
@@ -37,7 +37,7 @@ class Convergence(Protocol):
         return not_a_network(job, "it does not converge epoch by epoch")
 
     def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
-        """Leave out what is not done: nothing is tuned, and nothing fitted again."""
+        """Leave out tuning and the second fit."""
         budget = Budget(0, held_out=job.budget.held_out)
         return replace(job, budget=budget, space={}, threshold_refit=True)
 
@@ -54,7 +54,7 @@ class Convergence(Protocol):
         job, begun = context.job, time.process_time()
         source = make_dataset(job.dataset, **job.dataset_parameters)
         train, test, scaling = fold_of(job, source)
-        name = "accuracy" if train.kind is Kind.SINGLETON else "f1"
+        name = TARGETS[train.kind]
         share, seed = job.budget.held_out, seed_of(job, "threshold")
         ((inner, outer),) = stratified_shuffle_splits(train, 1, share, seed)
         learned, held_out, test = train[inner], train[outer], test[: self.n_test]
@@ -76,21 +76,18 @@ class Convergence(Protocol):
                 values.append(value)
             context.tell({"event": "epoch", **row, name: values[-1]})
         context.save(learner, Preparation(threshold, scaling, getattr(source, "encoding", None)))
-        return Record(
-            key=job.key,
-            state=State.DONE,
-            kind=str(train.kind),
+        return context.done(
+            learned,
             params=job.learner_parameters,
             threshold=threshold,
             metrics={name: values[-1]},
             seconds=time.process_time() - begun,
-            environment=environment(context.device),
             curves=[Curve("cpu-seconds", name, seconds, values)],
         )
 
 
 def _score(learner: Any, held_out: ChoiceTasks, test: ChoiceTasks) -> tuple[float, float | None]:
-    """Return the accuracy, or the F1-measure and the threshold it takes."""
+    """Return the accuracy, or the F1-measure with its threshold."""
     utilities = learner.utilities(test)
     if test.kind is Kind.SINGLETON:
         return expected_accuracy(test, utilities), None

@@ -18,52 +18,43 @@ from numpy.typing import NDArray
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.evaluation.decisions import choose, probabilities, tune_threshold
-from cschoice.evaluation.metrics import METRICS, expected_accuracy, metric
+from cschoice.evaluation.metrics import METRICS, TARGETS, expected_accuracy, metric
 from cschoice.learners.ensemble import Mean
 from cschoice.learners.learner import Learner
 from cschoice.models.predictor import Preparation
-from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import Params, fit, fold_of, new_learner, search_space, seed_of
 from cschoice.runs.protocols.protocol import Protocol
-from cschoice.runs.records import Frugal, Job, Record, Rung, State, Trial, TrialState
+from cschoice.runs.records import Ensemble, Frugal, Job, Record, Rung, Trial, TrialState
 from cschoice.runs.tuning import best_trial, chosen_trial, next_trial
 from cschoice.space import Dimension
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.splits import stratified_shuffle_splits
 
-# Training tasks of a fold, sub-samples counted: LETOR-MQ2008 has up to 1,419, the demo 1,500. Where
-# there are so few, frugal tuning fits all of them, which costs little where a share would say
-# little. The mean of the models of many splits then predicts: each of them overfits, but not in the
-# same way. They hold out so much that nearly every task is new to several, whose means tune the
-# threshold.
-_FEW = 1_450
-_N_MEMBERS, _MEMBERS_HOLD_OUT = 20, 0.25
-
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class Nested(Protocol):
-    """Nested cross-validation; how much is tried is the job's budget."""
+class NestedCrossValidation(Protocol):
+    """Tuning on inner splits and a test on the outer fold, within the job's budget."""
 
     tunes: ClassVar[bool] = True
 
     def work(self, job: Job, learner: Learner, n_train: int) -> float:
         """Count the fits of a job, each as a share of a full one.
 
-        Those that confirm a screen are not counted: most jobs have none.
+        Fits that confirm a screen are not counted: most jobs have none.
         """
         budget, frugal = job.budget, job.budget.frugal
-        few = _has_few_tasks(job, n_train)
         n_trials = budget.n_trials if search_space(job) else 0
         n_full: float = n_trials
         if frugal is not None:
-            n_full *= 1 if few else frugal.task_share * frugal.epoch_share
+            n_full *= 1 if _few(job, n_train) else frugal.task_share * frugal.epoch_share
         learned = 1 - budget.held_out
         final: float = 1
         if DATASETS[job.dataset].kind is Kind.SUBSET:
             final = learned + job.threshold_refit
-            if few:
-                final = _N_MEMBERS * (1 - _MEMBERS_HOLD_OUT)
+            if ensemble := _ensemble(job, n_train):
+                final = ensemble.n_members * (1 - ensemble.held_out)
         epochs: int = getattr(learner, "epochs", 1)
         return (budget.n_splits * n_full * learned + final) * n_train * epochs
 
@@ -76,7 +67,7 @@ class Nested(Protocol):
         fits = _Fits(context, train)
         trials = _tune(context, fits)
         started = time.process_time()
-        chosen = chosen_trial(trials)
+        chosen = chosen_trial(trials, job.budget)
         if trials and chosen is None:
             reasons = {trial.error for trial in trials if trial.error}
             raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
@@ -84,21 +75,18 @@ class Nested(Protocol):
         final = fits.final(params)
         utilities = final.learner.utilities(test)
         context.tell({"event": "test"})
-        encoding = getattr(source, "encoding", None)  # what was imported knows its table
+        encoding = getattr(source, "encoding", None)  # of an imported table
         preparation = Preparation(final.threshold, scaling, encoding)
         context.save(final.learner, preparation)
         if context.keep_predictions:
             context.save_predictions(test, utilities)
-        return Record(
-            key=job.key,
-            state=State.DONE,
-            kind=str(train.kind),
+        return context.done(
+            train,
             params=params,
             threshold=final.threshold,
             metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),
             n_trials=len(trials),
             seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
-            environment=environment(context.device),
         )
 
 
@@ -161,7 +149,7 @@ class _Final:
 
 
 class _Fits:
-    """Everything that is fitted in a job, with its seeds and splits.
+    """The fits of a job, with their seeds and splits.
 
     Splits leave the learner's name out of their seeds: all learners see the same ones.
     """
@@ -169,13 +157,13 @@ class _Fits:
     def __init__(self, context: Context, train: ChoiceTasks) -> None:
         self.context, self.job, self.train = context, context.job, train
         budget = self.job.budget
-        self.few = _has_few_tasks(self.job, len(train))
+        self.few = _few(self.job, len(train))
         self.splits: Sequence[Split] = stratified_shuffle_splits(
             train, budget.n_splits, budget.held_out, seed_of(self.job, "inner")
         )
 
     def screens_are_full(self, learner: Learner) -> bool:
-        """Say whether a screen is as much as a full fit, so that there is nothing to confirm."""
+        """Return whether a screen is a full fit, so that there is nothing to confirm."""
         frugal = self.job.budget.frugal
         if frugal is None or self.few:
             return True
@@ -209,24 +197,24 @@ class _Fits:
     def final(self, params: Params) -> _Final:
         """Fit the final model and, for subset choice, tune its threshold on held-out tasks.
 
-        It is the model that the threshold was tuned for or, with ``threshold_refit``, one of all
-        tasks. Of few tasks it is the mean of the models of many splits, whatever the flag.
+        The final model is the one that the threshold was tuned for or, with ``threshold_refit``,
+        one of all tasks. With few tasks it is the mean of an ensemble, whatever the flag: each
+        member overfits, but not in the same way.
         """
         everything = np.arange(len(self.train))
         if self.train.kind is Kind.SINGLETON:
             return _Final(self._fit(new_learner(self.job, params), everything, "final"), None)
-        n_splits, share = (
-            (_N_MEMBERS, _MEMBERS_HOLD_OUT) if self.few else (1, self.job.budget.held_out)
-        )
+        ensemble = _ensemble(self.job, len(self.train))
+        members = ensemble or Ensemble(1, self.job.budget.held_out)
         splits = stratified_shuffle_splits(
-            self.train, n_splits, share, seed_of(self.job, "threshold")
+            self.train, members.n_members, members.held_out, seed_of(self.job, "threshold")
         )
         learners = [
             self._fit(new_learner(self.job, params), inner, f"threshold-{index}")
             for index, (inner, _) in enumerate(splits)
         ]
         threshold = tune_threshold(*self._of_unseen(learners, splits))
-        if self.few:
+        if ensemble:
             return _Final(Mean.of(learners), threshold)
         if self.job.threshold_refit:
             learners = [self._fit(new_learner(self.job, params), everything, "final")]
@@ -235,7 +223,7 @@ class _Fits:
     def _of_unseen(
         self, learners: Sequence[Learner], splits: Sequence[Split]
     ) -> tuple[ChoiceTasks, NDArray[np.float64]]:
-        """Return held-out tasks, each with the mean utilities of the learners it is new to."""
+        """Return held-out tasks with their mean utilities, by learners that have not seen them."""
         total, n_learners = np.zeros((2, self.train.n_entries))
         for learner, (_, held_out) in zip(learners, splits, strict=True):
             entries = self.train.entries(held_out)
@@ -264,7 +252,7 @@ class _Fits:
     def _loss(
         self, learner: Learner, inner: NDArray[np.int64], held_out: NDArray[np.int64]
     ) -> float:
-        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the training side.
+        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the inner training tasks.
 
         Ties are worth their share of a hit: else a constant would win.
         """
@@ -274,11 +262,18 @@ class _Fits:
             return 1 - expected_accuracy(tasks, utilities)
         known = self.train[inner]
         threshold = tune_threshold(known, learner.utilities(known))
-        return 1 - metric("f1")(tasks, choose(tasks, utilities, threshold))
+        return 1 - metric(TARGETS[tasks.kind])(tasks, choose(tasks, utilities, threshold))
 
 
-def _has_few_tasks(job: Job, n_train: int) -> bool:
-    return job.budget.frugal is not None and n_train <= _FEW
+def _few(job: Job, n_train: int) -> bool:
+    """Return whether screens are full fits: a share of few tasks would tell little."""
+    frugal = job.budget.frugal
+    return frugal is not None and n_train <= frugal.few_tasks
+
+
+def _ensemble(job: Job, n_train: int) -> Ensemble | None:
+    """Return the ensemble that predicts where training tasks are few, else None."""
+    return job.budget.frugal.ensemble if job.budget.frugal and _few(job, n_train) else None
 
 
 def _hopeless(loss: float, best: Trial | None, frugal: Frugal | None) -> bool:

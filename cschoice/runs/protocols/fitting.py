@@ -1,4 +1,4 @@
-"""What protocols share: the learner of a job, its seeds, a fit that tells how it goes."""
+"""Steps that protocols share: the learner of a job, its seeds, its fits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new_learner(job: Job, params: Params | None = None) -> Learner:
 
 
 def search_space(job: Job) -> dict[str, Dimension]:
-    """Return what there is to tune: what the job gives is fixed."""
+    """Return the parameters to tune; those that the job gives are fixed."""
     learner: Learner = make_learner(job.registered, **job.learner_parameters)
     space, _ = narrowed(learner.tunable(), job.space)
     return {name: row for name, row in space.items() if name not in job.learner_parameters}
@@ -48,18 +48,18 @@ def fold_of(job: Job, source: DatasetSource) -> tuple[ChoiceTasks, ChoiceTasks, 
 
 
 def without(parameters: Params, *names: str) -> dict[str, Any]:
-    """Return the parameters without those that change no number here."""
+    """Return the parameters without the named ones, which change no number here."""
     return {name: value for name, value in parameters.items() if name not in names}
 
 
 def not_a_network(job: Job, why: str) -> str | None:
-    """Say that a job's learner cannot be trained epoch by epoch; None if it can."""
+    """Return the reason why a job's learner cannot be trained by epochs; None if it can."""
     is_network = hasattr(LEARNERS[job.registered].learner, "trainer")
     return None if is_network else f"{job.learner} is no network: {why}"
 
 
 def not_generated(dataset: str) -> str | None:
-    """Say why fresh tasks with one choice each cannot be had of a dataset; None if they can."""
+    """Return the reason why a dataset cannot draw fresh singleton tasks; None if it can."""
     info = DATASETS[dataset]
     if issubclass(load(info.source), Synthetic) and info.kind is Kind.SINGLETON:
         return None

@@ -18,7 +18,7 @@ from cschoice.datasets import DATASETS, make_dataset
 from cschoice.evaluation.metrics import metric
 from cschoice.learners.learner import Learner
 from cschoice.models.predictor import Preparation
-from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
     fit,
     new_learner,
@@ -55,7 +55,7 @@ class Generalization(Protocol):
         return sizes
 
     def problem(self, job: Job) -> str | None:
-        """Refuse tasks that cannot be made in any size."""
+        """Refuse datasets whose tasks cannot be drawn in any size."""
         return not_generated(job.dataset)
 
     def plan(self, job: Job, earlier: Earlier) -> Job:
@@ -72,7 +72,7 @@ class Generalization(Protocol):
         )
 
     def remark(self, job: Job) -> str | None:
-        """Say where the defaults had to do."""
+        """Tell where the defaults are used for lack of tuned parameters."""
         if self.tuned_in or not search_space(job):
             return None
         return "no results of a study to take the best parameters from, so defaults are used"
@@ -98,14 +98,11 @@ class Generalization(Protocol):
                 self.n_test, seed_of(job, "test", n_objects=n_objects)
             )
             values.append(metric(METRIC)(tasks, learner.utilities(tasks)))
-        return Record(
-            key=job.key,
-            state=State.DONE,
-            kind=str(train.kind),
+        return context.done(
+            train,
             params=job.learner_parameters,
             metrics={METRIC: statistics.mean(values)},  # over all sizes, as many tasks of each
             seconds=time.process_time() - started,
-            environment=environment(context.device),
             curves=[Curve("n_objects", METRIC, list(self._all_sizes), values)],
         )
 

@@ -1,4 +1,4 @@
-"""What every protocol is: settings, a plan of its jobs, and how one of them is done."""
+"""The interface of protocols: settings, a plan of the jobs, and the work of one of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cschoice.runs.records import Job, Record
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
-# What the experiment that this one builds on has found for a job's dataset, learner and fold.
+# The record that the experiment behind this one has for a job's dataset, learner and fold.
 Earlier = Callable[[Job], Record | None]
 
 
 class Protocol(BaseModel, ABC):
-    """How the jobs of an experiment are planned and done.
+    """A way to plan and to do the jobs of an experiment.
 
     The fields are its settings: the experiment and the profile may give them under ``settings``
     in experiments.yaml, and every job carries those it was planned with.
@@ -37,7 +37,7 @@ class Protocol(BaseModel, ABC):
         return None
 
     def problem(self, job: Job) -> str | None:  # noqa: ARG002
-        """Say why this protocol cannot do such a job; None if it can."""
+        """Return the reason why this protocol cannot do such a job; None if it can."""
         return None
 
     def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
@@ -45,7 +45,7 @@ class Protocol(BaseModel, ABC):
         return job
 
     def remark(self, job: Job) -> str | None:  # noqa: ARG002
-        """Say what a user should know of a planned job before it runs; None if nothing."""
+        """Return a remark that a user should read before the job runs; None if there is none."""
         return None
 
     @abstractmethod

@@ -18,7 +18,7 @@ from cschoice.evaluation.metrics import expected_accuracy
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols import checkpoints
 from cschoice.runs.protocols.checkpoints import Checkpoint, Progress
-from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
     new_learner,
     not_a_network,
@@ -27,7 +27,7 @@ from cschoice.runs.protocols.fitting import (
     without,
 )
 from cschoice.runs.protocols.protocol import Count, Earlier, Protocol, Share
-from cschoice.runs.records import Budget, Curve, Job, Record, State
+from cschoice.runs.records import Budget, Curve, Job, Record
 from cschoice.runs.store import CHECKPOINT
 from cschoice.tasks import ChoiceTasks
 
@@ -48,7 +48,7 @@ class Stream(Protocol):
         return not_a_network(job, why) or not_generated(job.dataset)
 
     def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
-        """Leave out what a stream has not: an end, and something to tune."""
+        """Leave out numbers of tasks and tuning, which a stream does not have."""
         parameters = without(job.dataset_parameters, "n_train", "n_test")
         return replace(
             job, budget=Budget(0), space={}, dataset_parameters=parameters, threshold_refit=True
@@ -73,7 +73,8 @@ class Stream(Protocol):
             return tasks
 
         n_tasks = self.n_batches * learner.batch_size
-        trainer, before = _begin(context, learner, draw("stream", n_tasks, 0))
+        first = draw("stream", n_tasks, 0)
+        trainer, before = _begin(context, learner, first)
         values = list(before.values)
         started, kept = time.process_time() - before.seconds, -math.inf
         while trainer.n_epochs < learner.epochs:
@@ -88,14 +89,11 @@ class Stream(Protocol):
                 Checkpoint(trainer.state(), progress).write(path)
                 kept = time.monotonic()
         context.save(learner, Preparation())
-        return Record(
-            key=job.key,
-            state=State.DONE,
-            kind=str(source.kind),
+        return context.done(
+            first,
             params=job.learner_parameters,
             metrics={METRIC: values[-1]},
             seconds=time.process_time() - started,
-            environment=environment(context.device),
             curves=[Curve("epoch", METRIC, list(range(1, len(values) + 1)), values)],
         )
 
@@ -105,7 +103,7 @@ class Stream(Protocol):
 
 
 def _begin(context: Context, learner: Any, first: ChoiceTasks) -> tuple[Any, Progress]:
-    """Return the training and what was measured in it, from the checkpoint if there is one."""
+    """Return the training and its measurements so far, from the checkpoint if there is one."""
     seed = seed_of(context.job, "stream", learner=learner.name)
     checkpoint = checkpoints.read(context.folder / CHECKPOINT)
     if checkpoint is not None:

@@ -1,5 +1,7 @@
 """What is fitted after tuning, and on which tasks the threshold is tuned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from job_examples import make_job
@@ -9,6 +11,7 @@ from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner
 from cschoice.learners.ensemble import Mean
 from cschoice.models import saving
+from cschoice.runs import tuning
 from cschoice.runs.protocols import cross_validation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Budget, Frugal
@@ -57,9 +60,9 @@ def test_of_few_tasks_the_models_of_several_splits_predict_together(tmp_path, fi
     assert len(model.members_) == 20
 
 
-def test_of_many_tasks_one_split_is_enough(tmp_path, fits, monkeypatch):
-    monkeypatch.setattr(cross_validation, "_FEW", 99)
-    done(tmp_path, 100, budget=Budget(0, frugal=FRUGAL), threshold_refit=False)
+def test_of_many_tasks_one_split_is_enough(tmp_path, fits):
+    budget = Budget(0, frugal=replace(FRUGAL, few_tasks=99))
+    done(tmp_path, 100, budget=budget, threshold_refit=False)
     assert fits == [("threshold-0", 90)]
 
 
@@ -69,7 +72,8 @@ def test_the_estimate_counts_what_is_fitted(tmp_path, fits, n_train):
     done(tmp_path, n_train, budget=budget, threshold_refit=False, learner_parameters={})
     learned = sum(n_tasks for _, n_tasks in fits) / n_train
     job = make_job(dataset="pareto2d", budget=budget, threshold_refit=False, learner_parameters={})
-    counted = cross_validation.Nested().work(job, make_learner("mnl"), n_train) / n_train
+    work_of = cross_validation.NestedCrossValidation().work
+    counted = work_of(job, make_learner("mnl"), n_train) / n_train
     assert counted == pytest.approx(learned, rel=0.05)
 
 
@@ -121,11 +125,9 @@ def test_the_threshold_of_a_mean_is_tuned_on_means_of_members_that_did_not_see_t
 
 
 def test_what_confirms_a_screen_is_fitted_in_full_on_one_split(tmp_path, fits, monkeypatch):
-    monkeypatch.setattr(cross_validation, "_FEW", 99)
-    monkeypatch.setattr(
-        "cschoice.runs.tuning._clearly_better", lambda trial, than: trial is not than
-    )
-    done(tmp_path, 100, budget=Budget(2, frugal=Frugal(0.5, 1.0, 1.0)), learner_parameters={})
+    monkeypatch.setattr(tuning, "_clearly_better", lambda trial, than, _: trial is not than)
+    budget = Budget(2, frugal=Frugal(0.5, 1.0, 1.0, few_tasks=99))
+    done(tmp_path, 100, budget=budget, learner_parameters={})
     confirming = [fit for fit in fits if fit[0].startswith(("trial-2", "trial-3"))]
     assert confirming == [("trial-2-0", 90), ("trial-3-0", 90)]
     assert ("trial-0-0", 45) in fits
@@ -142,10 +144,7 @@ def test_what_confirms_a_screen_is_fitted_in_full_on_one_split(tmp_path, fits, m
 def test_a_screen_that_is_a_full_fit_needs_no_confirmation(
     tmp_path, monkeypatch, learner, frugal, n_trials
 ):
-    monkeypatch.setattr(cross_validation, "_FEW", 99)
-    monkeypatch.setattr(
-        "cschoice.runs.tuning._clearly_better", lambda trial, than: trial is not than
-    )
-    budget = Budget(2, n_splits=1, frugal=frugal)
+    monkeypatch.setattr(tuning, "_clearly_better", lambda trial, than, _: trial is not than)
+    budget = Budget(2, n_splits=1, frugal=replace(frugal, few_tasks=99))
     record = done(tmp_path, 100, learner=learner, budget=budget, learner_parameters={})
     assert record.n_trials == n_trials

@@ -11,16 +11,17 @@ from cschoice.errors import ConfigError
 from cschoice.evaluation.metrics import metric
 from cschoice.models.saving import load as load_learner
 from cschoice.registry import load as load_named
+from cschoice.runs.collect import collect
 from cschoice.runs.protocols import PROTOCOLS, checkpoints, stream
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import new_learner, search_space, seed_of
 from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Record, State
 from cschoice.runs.store import CHECKPOINT, ResultStore
-from cschoice.runs.tables import collect, read
+from cschoice.runs.tables import read
 from cschoice.runs.worker import work
 from cschoice.study.config import check, load
-from cschoice.study.plan import Selection, current_jobs, plan, remarks
+from cschoice.study.plan import Selection, plan, planned_on_disk, remarks
 
 ROOT = Path(__file__).parents[3]
 CONTENT = {
@@ -126,9 +127,9 @@ def test_jobs_of_variants_are_found_again(store):
     for job in jobs.values():
         store.begin(job)
         store.finish(job, Record(job.key, State.DONE))
-    assert current_jobs(STUDY, store) == (list(jobs.values()), 0)
+    assert planned_on_disk(STUDY, store) == (list(jobs.values()), 0)
     without = check({**CONTENT, "learners": {}} | _only("study"), Path("my.yaml"))
-    assert current_jobs(without, store) == ([], 2)
+    assert planned_on_disk(without, store) == ([], 2)
 
 
 def _only(name):
@@ -184,7 +185,7 @@ def test_a_fit_is_tested_on_every_size(store):
     work(Context(dataclasses.replace(study, budget=job.budget), store))  # the same defaults
     same = load_learner(store.folder(study) / "model")
     assert (same.utilities(tasks) == learner.utilities(tasks)).all()
-    assert collect(store, [job])["curves"] == 4
+    assert collect(store, [job]).n_rows["curves"] == 4
     assert read(store.root, "curves")["x"].tolist() == [9, 10, 11, 12]
 
 

@@ -10,9 +10,10 @@ from dataclasses import asdict, replace
 import pytest
 
 from cschoice.errors import ClusterError
+from cschoice.io.documents import to_json
 from cschoice.runs.executors import slurm_queue
 from cschoice.runs.executors.slurm_task import SlurmTask, _NeverEnding
-from cschoice.runs.records import Budget, Job, Rung, State, Trial, TrialState, to_json
+from cschoice.runs.records import Budget, Job, Rung, State, Trial, TrialState
 from cschoice.runs.store import ResultStore
 
 
@@ -89,7 +90,7 @@ def test_lives_that_get_further_go_on_and_others_are_counted(store, job):
     assert second.checkpoint().function.n_stalls == 1
     store.append(job, Trial(0, Rung.FULL, {}, [0.5], TrialState.COMPLETE, 1.0))
     third = second.checkpoint().function
-    assert third == replace(first, reached=store.reached(job))
+    assert third == replace(first, reached=store.progress_mark(job))
     last = replace(third, n_stalls=2)
     last.started = time.monotonic() - 30
     with pytest.raises(_NeverEnding, match="3 times in a row before it got any further"):
@@ -98,12 +99,12 @@ def test_lives_that_get_further_go_on_and_others_are_counted(store, job):
 
 def test_whatever_a_protocol_writes_is_getting_further(store, job):
     store.begin(job)
-    before = store.reached(job)
+    before = store.progress_mark(job)
     (store.folder(job) / "log.txt").write_text("started")
     (store.folder(job) / "claim-0.json").write_text("{}")
-    assert store.reached(job) == before
+    assert store.progress_mark(job) == before
     (store.folder(job) / "checkpoint.safetensors").write_bytes(b"weights")
-    assert store.reached(job) != before
+    assert store.progress_mark(job) != before
 
 
 def test_a_job_that_never_ends_is_recorded_as_failed_and_its_worker_ended(store, job):
@@ -113,7 +114,7 @@ def test_a_job_that_never_ends_is_recorded_as_failed_and_its_worker_ended(store,
         "from cschoice.runs.executors.slurm_task import SlurmTask\n"
         "from cschoice.runs.store import ResultStore\n"
         "task = SlurmTask(**json.loads(sys.argv[1]))\n"
-        "ResultStore.reached = lambda store, job: ''  # never any further\n"
+        "ResultStore.progress_mark = lambda store, job: ''  # never any further\n"
         "signal.signal(signal.SIGUSR2, lambda number, frame: task.checkpoint())\n"
         "task()"
     )

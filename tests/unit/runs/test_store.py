@@ -10,10 +10,11 @@ from job_examples import make_job, make_record, make_trial
 from cschoice.errors import InvalidFile
 from cschoice.io import locks
 from cschoice.io.files import read_shared
+from cschoice.runs.collect import collect
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Budget, State, TrialState
 from cschoice.runs.store import Progress, ResultStore
-from cschoice.runs.tables import SCHEMAS, collect, read
+from cschoice.runs.tables import SCHEMAS, read
 from cschoice.runs.worker import work
 
 
@@ -120,12 +121,12 @@ def test_an_earlier_failure_is_forgotten_when_a_job_begins_again(store):
 def test_only_what_a_later_life_builds_on_counts_as_getting_further(store):
     job = make_job()
     store.begin(job)
-    before = store.reached(job)
+    before = store.progress_mark(job)
     (store.folder(job) / "model").mkdir()
     (store.folder(job) / "predictions.parquet").touch()
-    assert store.reached(job) == before
+    assert store.progress_mark(job) == before
     store.append(job, make_trial(0))
-    assert store.reached(job) != before
+    assert store.progress_mark(job) != before
 
 
 def test_a_changed_configuration_makes_results_stale(store):
@@ -156,7 +157,7 @@ def test_progress_tells_every_state(store):
 
 def test_a_folder_of_a_newer_version_is_refused(store):
     (store.root / "version.json").write_text('{"version": 99}')
-    with pytest.raises(InvalidFile, match="written by a newer cschoice"):
+    with pytest.raises(InvalidFile, match="install a newer cschoice"):
         store.open()
 
 
@@ -209,7 +210,7 @@ def test_tables_hold_what_is_finished_and_are_the_same_every_time(store):
         store.begin(job)
         store.append(job, make_trial(0))
         store.finish(job, make_record(job, threshold=None, metrics={"f1": 0.5, "auc-roc": None}))
-    assert collect(store, jobs) == {"folds": 2, "metrics": 4, "trials": 2, "curves": 0}
+    assert collect(store, jobs).n_rows == {"folds": 2, "metrics": 4, "trials": 2, "curves": 0}
     paths = [store.root / "tables" / f"{name}.parquet" for name in SCHEMAS]
     before = [path.read_bytes() for path in paths]
     collect(store, reversed(jobs))
@@ -236,7 +237,7 @@ def test_stale_records_are_in_no_table(store):
     job = make_job()
     store.begin(job)
     store.finish(job, make_record(job))
-    assert collect(store, [dataclasses.replace(job, seed=5)])["folds"] == 0
+    assert collect(store, [dataclasses.replace(job, seed=5)]).n_rows["folds"] == 0
 
 
 def test_trials_of_an_unreadable_job_are_not_taken_for_another(store):

@@ -122,14 +122,14 @@ def test_a_screen_that_is_clearly_better_is_confirmed_by_full_fits(of_defaults, 
         assert (params, rung) == (expected.params, Rung.FULL)
         trials.append(trial(len(trials), rung, losses, **params))
     assert step(trials, FRUGAL) is None
-    assert chosen_trial(trials) is trials[chosen]
+    assert chosen_trial(trials, FRUGAL) is trials[chosen]
 
 
 def test_what_fails_when_fitted_in_full_is_not_taken():
     trials = screened([0.3, 0.1, 0.2])
     full = [trial(3, Rung.FULL, [0.5]), trial(4, Rung.FULL, [], TrialState.FAILED)]
-    assert chosen_trial([*trials, *full]) is full[0]
-    assert chosen_trial([*trials, full[1], full[1]]) is trials[0]
+    assert chosen_trial([*trials, *full], FRUGAL) is full[0]
+    assert chosen_trial([*trials, full[1], full[1]], FRUGAL) is trials[0]
 
 
 def test_there_is_nothing_to_confirm_where_nothing_is_better_or_screens_are_full_fits():
@@ -167,6 +167,8 @@ def test_hopeless_and_failed_trials_are_never_best():
     [
         ([0.50, 0.55, 0.60], 1),  # better on every split by much the same
         ([0.595, 0.654, 0.685], 0),  # too, but by so little that it would not carry over
+        ([0.585, 0.645, 0.675], 1),  # by a little more than a hundredth
+        ([0.51, 0.64, 0.67], 0),  # by more than one standard error over splits, less than two
         ([0.40, 0.80, 0.66], 0),  # better on the whole, by chance
         ([0.70, 0.72, 0.74], 0),
     ],
@@ -177,13 +179,13 @@ def test_a_screen_must_clearly_beat_the_defaults(losses, chosen):
         trial(1, Rung.SCREEN, losses),
         trial(2, Rung.SCREEN, [0.1], TrialState.HOPELESS),
     ]
-    assert chosen_trial(trials) is trials[chosen]
+    assert chosen_trial(trials, FRUGAL) is trials[chosen]
 
 
 def test_full_trials_are_taken_by_their_word():
     trials = [trial(0, Rung.FULL, [0.60, 0.66]), trial(1, Rung.FULL, [0.70, 0.5])]
-    assert chosen_trial(trials) is trials[1]
-    assert chosen_trial([]) is None
+    assert chosen_trial(trials, FRUGAL) is trials[1]
+    assert chosen_trial([], FRUGAL) is None
 
 
 def test_a_small_budget_leaves_half_to_the_gaussian_process(monkeypatch):

@@ -1,4 +1,4 @@
-"""How long jobs may take: from what like jobs took, else from a small fit scaled up."""
+"""The cost of jobs: as alike jobs had, else a small fit scaled up."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _PROBE_TASKS = 64
 Cell = tuple[str, str]
 
 
-def estimate(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
-    """Return CPU seconds per job for each dataset and learner."""
+def cpu_seconds(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
+    """Return the expected CPU seconds per job for each dataset and learner."""
     finished = [
         (job, record.seconds)
         for job in store.jobs()
@@ -35,7 +35,7 @@ def estimate(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
 
 
 def _alike(job: Job, other: Job) -> bool:
-    """Say whether what one job took is what the other will take, roughly."""
+    """Return whether one job's time tells the other's, roughly."""
     names = (
         "protocol", "dataset", "learner", "budget", "dataset_parameters", "settings",
         "learner_parameters", "space", "threshold_refit",

@@ -5,9 +5,10 @@ from job_examples import make_job, make_record
 
 from cschoice.runs.executors import Outcome
 from cschoice.runs.records import State
+from cschoice.runs.run import run_jobs
 from cschoice.runs.store import Progress, ResultStore
 from cschoice.study.config import load
-from cschoice.study.plan import Selection, current_jobs, plan, run
+from cschoice.study.plan import Selection, plan, planned_on_disk
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_a_job_to_be_redone_that_never_began_keeps_its_results(store):
     store.begin(job)
     store.finish(job, make_record(job))
     store.redo(job)
-    ((_, record),) = run([job], store, _Dying(), lambda *_: None)
+    ((_, record),) = run_jobs([job], store, _Dying(), lambda *_: None)
     assert record.state is State.FAILED
     assert store.record(job) == make_record(job)
     assert store.progress(job) is Progress.STALE
@@ -38,7 +39,7 @@ def test_a_job_to_be_redone_that_never_began_keeps_its_results(store):
 
 def test_a_job_whose_process_died_is_written_down_as_failed(store):
     job = make_job()
-    ((_, record),) = run([job], store, _Dying(), lambda *_: None)
+    ((_, record),) = run_jobs([job], store, _Dying(), lambda *_: None)
     assert (record.state, record.reason) == (State.FAILED, "no such module")
     assert store.record(job) == record
 
@@ -58,7 +59,7 @@ class _Busy:
 
 def test_what_another_run_has_done_is_told_too(store):
     job, events = make_job(), []
-    outcomes = list(run([job], store, _Busy(store), lambda *event: events.append(event)))
+    outcomes = list(run_jobs([job], store, _Busy(store), lambda *event: events.append(event)))
     assert [(outcome.ended, record) for outcome, record in outcomes] == [
         ("elsewhere", make_record(job))
     ]
@@ -74,5 +75,5 @@ def test_results_of_another_number_of_trials_are_not_current(store):
     for job in jobs:
         store.begin(job)
         store.finish(job, make_record(job))
-    assert current_jobs(study, store, jobs[1:]) == (jobs[1:], 1)
-    assert current_jobs(study, store, jobs[:1], 0)[1] == 0
+    assert planned_on_disk(study, store, jobs[1:]) == (jobs[1:], 1)
+    assert planned_on_disk(study, store, jobs[:1], 0)[1] == 0

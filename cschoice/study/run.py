@@ -1,0 +1,104 @@
+"""A run of a study: the jobs asked for, those that are left, and the tables in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from cschoice.datasets import DATASETS
+from cschoice.datasets.raw.catalogue import RAW_DATA
+from cschoice.errors import InvalidParameter
+from cschoice.io.locks import claimed_by_living
+from cschoice.runs.collect import check_tables, collect
+from cschoice.runs.executors import Executor, OnEvent, Outcome
+from cschoice.runs.records import Job, Record
+from cschoice.runs.run import run_jobs
+from cschoice.runs.store import Progress, ResultStore
+from cschoice.study.plan import Selection, plan, planned_on_disk
+from cschoice.study.settings import Study
+
+OnOutcome = Callable[[Outcome, Record | None], Any]
+
+
+def _ignore(*_: object) -> None:
+    """Tell nobody."""
+
+
+class StudyRun:
+    """A selection of a study with its jobs: those that are left, and how to run them.
+
+    Finished jobs stay done; with ``redo`` they are left to run again, except where raw data are
+    missing, because their results could not be made again.
+    """
+
+    def __init__(
+        self, study: Study, selection: Selection, store: ResultStore, *, redo: bool = False
+    ) -> None:
+        self.study, self.selection, self.store = study, selection, store
+        store.check()
+        self.jobs = plan(study, selection, store)
+        if not self.jobs:
+            raise InvalidParameter(
+                "nothing to run: these learners do not learn the kind of choice of these "
+                "datasets; see 'cschoice show learners' and 'cschoice show datasets'"
+            )
+        self.without_data = _without_data(self.jobs) if redo else []
+        self._again = [job for job in self.jobs if redo and job.dataset not in self.without_data]
+        again = set(self._again)
+        self.left = [
+            job for job in self.jobs if job in again or store.progress(job) is not Progress.DONE
+        ]
+
+    def open(self) -> None:
+        """Prepare the results folder: from here on files are written."""
+        check_tables(self.store)
+        busy = [job for job in self._again if claimed_by_living(self.store.folder(job))]
+        if busy:
+            raise InvalidParameter(f"another run works on {busy[0].label}: stop it first")
+        self.store.open()
+        for job in self._again:
+            self.store.redo(job)
+
+    def outcomes(
+        self, executor: Executor, on_event: OnEvent = _ignore
+    ) -> Iterator[tuple[Outcome, Record | None]]:
+        """Run the jobs that are left; yield each outcome with its record."""
+        return run_jobs(self.left, self.store, executor, on_event)
+
+    def collect(self) -> None:
+        """Write the tables of everything that the study has now."""
+        jobs, _ = planned_on_disk(self.study, self.store, self.jobs, self.selection.trials)
+        collect(self.store, jobs)
+
+    def counts(self) -> Counter[Progress]:
+        """Return the numbers of jobs by progress, as the files tell."""
+        return Counter(self.store.progress(job) for job in self.jobs)
+
+
+def run_study(
+    study: Study,
+    selection: Selection,
+    store: ResultStore,
+    executor: Executor,
+    *,
+    redo: bool = False,
+    on_event: OnEvent = _ignore,
+    on_outcome: OnOutcome = _ignore,
+) -> StudyRun:
+    """Run the jobs that are left of a selection and write the tables, as ``cschoice run`` does.
+
+    ``on_event`` follows the jobs while they run, ``on_outcome`` gets each one's end.
+    """
+    run = StudyRun(study, selection, store, redo=redo)
+    run.open()
+    for outcome, record in run.outcomes(executor, on_event):
+        on_outcome(outcome, record)
+    run.collect()
+    return run
+
+
+def _without_data(jobs: Iterable[Job]) -> list[str]:
+    """Return the datasets of these jobs whose raw data are missing."""
+    raw = {name: DATASETS[name].raw for name in {job.dataset for job in jobs}}
+    return sorted(name for name, data in raw.items() if data and not RAW_DATA[data].present())
