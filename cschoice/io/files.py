@@ -63,7 +63,7 @@ def filling(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def explained(target: Path) -> Iterator[None]:
-    """Turn an error of the operating system into one that names the file that could not be written."""
+    """Turn an operating system's error into one that names the file not written."""
     try:
         yield
     except CschoiceError:

@@ -70,7 +70,7 @@ def claimed_by_living(folder: Path) -> bool:
 
 
 def owner_of(folder: Path) -> str:
-    """Return the owner's name in the folder's last claim, living or dead; empty if there is none."""
+    """Return the owner's name in the folder's last claim, living or dead, or an empty text."""
     claims = _claims(folder)
     holder = _holder(claims[-1]) if claims else None
     return str(holder.get("owner", "")) if holder else ""

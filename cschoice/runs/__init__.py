@@ -1,1 +1,1 @@
-"""Jobs: their records, files and tables, the protocols that do them, the executors that run them."""
+"""Jobs: their records, files and tables, the protocols and the executors that run them."""

@@ -36,8 +36,8 @@ class Slot:
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
-    def sight(self) -> frozenset[tuple[str, str]]:
-        """Return the settings that make the same devices visible; slots with equal ones share forks."""
+    def visibility(self) -> frozenset[tuple[str, str]]:
+        """Return the settings of visible devices; slots with equal ones share a server of forks."""
         return frozenset(self.environment.items())
 
 
@@ -125,7 +125,7 @@ class LocalExecutor:
         self.store, self.slots, self.keep_predictions = store, list(slots), keep_predictions
         self._running: list[_Running] = []
         # What a process sees of the machine is decided before it loads anything.
-        self._processes = {slot.sight: processes(slot.environment) for slot in self.slots}
+        self._processes = {slot.visibility: processes(slot.environment) for slot in self.slots}
 
     def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
         """Keep every slot busy until all jobs were run; stopping the iteration stops them."""
@@ -156,7 +156,7 @@ class LocalExecutor:
         words = arguments(self.store, job, slot.device, self.keep_predictions)
         with log.open("a") as file:  # someone else may be writing to it
             heavy = LEARNERS[job.registered].learner.costly
-            process = self._processes[slot.sight].start(words, file, heavy=heavy)
+            process = self._processes[slot.visibility].start(words, file, heavy=heavy)
         running = _Running(job, slot, process, log)
         self._running.append(running)
         return running

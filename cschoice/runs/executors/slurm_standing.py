@@ -17,7 +17,7 @@ from cschoice.runs.store import Progress, ResultStore
 def standing(
     store: ResultStore, jobs: Sequence[Job], notify: Callable[[str], None]
 ) -> list[Progress]:
-    """Return the progress of jobs: by their files, and by SLURM's queue where they were submitted."""
+    """Return the progress of jobs, by their files and by SLURM's queue."""
     batches = Batches(store)
     if not batches.root.is_dir():
         return [store.progress(job) for job in jobs]

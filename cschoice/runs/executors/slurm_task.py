@@ -74,7 +74,7 @@ class SlurmTask:
             sys.exit(code if code > 0 else 128 - code)
 
     def checkpoint(self) -> DelayedSubmission:
-        """Return the task that the next life starts with; SLURM calls this while the worker runs."""
+        """Return the task of the next life; SLURM calls this while the worker runs."""
         from submitit.helpers import DelayedSubmission
 
         store, job = self._opened()
