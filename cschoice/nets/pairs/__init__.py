@@ -1,1 +1,1 @@
-"""The pairs of FETA: how they are laid out, summed in pieces, and encoded."""
+"""The pairs of FETA: their layout, their sums, and the encoder made of both."""

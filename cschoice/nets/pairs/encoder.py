@@ -1,4 +1,4 @@
-"""Pairs of objects as FETA sees them: mirrored units, averaged over the other objects."""
+"""FETA's pair encoder: hidden units of pairs of objects, averaged over the other objects."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cschoice.nets.pairs.sums import PairSums, Settings, Workspace
 
 
 def mean_over_others(sums: Tensor, mask: Mask) -> Tensor:
-    """Divide sums over the other objects by their number; a set of one object has none."""
+    """Divide sums over the other objects by their number (by 1 in a set of one object)."""
     return sums / _n_others(sums, mask).clamp(min=1)
 
 
 def _n_others(sums: Tensor, mask: Mask) -> Tensor:
-    """Return how many other objects each task has, (tasks or 1, 1, 1)."""
+    """Return the number of other objects in each task, (tasks or 1, 1, 1)."""
     n_objects = sums.new_tensor([sums.shape[1]]) if mask is None else mask.sum(1).to(sums.dtype)
     return (n_objects - 1)[:, None, None]
 
@@ -45,13 +45,13 @@ def subset_means(power_sums: Sequence[Tensor], mask: Mask) -> list[Tensor]:
         terms = [(-1) ** (j - 1) * sums[k - j] * power_sums[j - 1] for j in range(1, k + 1)]
         sums.append(torch.stack(terms).sum(0) / k)
         n_subsets = n_subsets * (n_others - k + 1).clamp(min=0) / k
-        # Too few others for a subset: the sum is nothing but rounding.
+        # With fewer than k others there is no subset, and the sum is only rounding error.
         means.append(sums[k] * (n_subsets > 0) / n_subsets.clamp(min=1))
     return means
 
 
 def sums_over_others(pairs: Tensor, mask: Mask) -> Tensor:
-    """Sum values of pairs over the second object, (x, x) and padding left out.
+    """Sum values of pairs over the second object, without (x, x) and padding.
 
     (tasks, objects, objects, units) -> (tasks, objects, units).
     """
@@ -59,7 +59,7 @@ def sums_over_others(pairs: Tensor, mask: Mask) -> Tensor:
 
 
 def other_pairs(n_objects: int, mask: Mask, device: torch.device) -> Tensor:
-    """Return which pairs are of two different real objects, (tasks or 1, objects, objects)."""
+    """Return a mask of the pairs of two different real objects, (tasks or 1, objects, objects)."""
     different = ~torch.eye(n_objects, dtype=torch.bool, device=device).unsqueeze(0)
     return different if mask is None else different & mask.unsqueeze(2) & mask.unsqueeze(1)
 
@@ -94,7 +94,7 @@ class PairEncoder(nn.Module):
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, inputs) to (tasks, objects, outputs)."""
-        # W [x; y]: what x adds as the first object, and with the halves swapped as the second.
+        # W [x; y] = left of x + right of y; by the mirrored weights, right is left, swapped.
         left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
         units, *powers = self._sums(left, swapped(left), mask)  # (tasks, objects, units) each
         means = mean_over_others(units, mask)
@@ -103,7 +103,7 @@ class PairEncoder(nn.Module):
         return torch.cat([means, *subset_means([self.factors(units), *powers], mask)], -1)
 
     def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
-        """Sum over the others: the units, then the factors' powers from the second on."""
+        """Return sums over the other objects: of the units, then of each power of the factors."""
         if self.hidden.norms:
             return self._sums_of_all_pairs(left, right, mask)
         settings = Settings(
@@ -119,9 +119,9 @@ class PairEncoder(nn.Module):
         return [first + swapped(second) for first, second in zip(as_first, as_second, strict=True)]
 
     def _sums_of_all_pairs(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
-        """Do the same where batch normalization needs all pairs at once.
+        """Return the same sums, with all pairs of the batch at once for batch normalization.
 
-        In both orders, because it does not mirror.
+        Its statistics are not mirrored, so each pair is evaluated in both orders.
         """
         present = other_pairs(left.shape[1], mask, left.device)
         pairs = left.unsqueeze(2) + right.unsqueeze(1)  # (tasks, objects, objects, units)

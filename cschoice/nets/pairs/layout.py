@@ -1,8 +1,7 @@
-"""How the pairs of a task are laid out, so that rectangles hold them.
+"""The layout of a task's pairs as a rectangle, (steps, objects).
 
-Pairs are laid out by *step*: object i stands beside object i + s, counted round the task, for
-s = 1 … n/2. That is every unordered pair once, as a rectangle. (With an even n the last step has
-each of its pairs twice: there both count half.)
+The pairs of *step* s are (i, i + s), counted round the task; steps 1 … n/2 have every unordered
+pair once. (With an even n the last step has each of its pairs twice: there both count half.)
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from torch import Tensor
 
 
 class Chunk(NamedTuple):
-    """Which tasks, and which steps from the first to the second object, go through at once."""
+    """The pairs that are evaluated at once: some tasks, and some steps of each."""
 
     tasks: slice
     steps: range
 
 
 def chunks(n_tasks: int, n_objects: int, n_units: int, floats_at_once: int) -> Iterator[Chunk]:
-    """Yield whole tasks as long as one fits, else a few steps of one task.
+    """Yield chunks of about this many units: whole tasks, or a few steps of one task.
 
     >>> [len(list(chunks(6, 10, 2, floats))) for floats in (600, 300, 100, 20)]
     [1, 2, 6, 30]
@@ -37,10 +36,9 @@ def chunks(n_tasks: int, n_objects: int, n_units: int, floats_at_once: int) -> I
 
 
 def partners(values: Tensor, steps: range) -> Tensor:
-    """Look at values of objects, (tasks, 2 n, …), as those of each object's partners.
+    """Return a view of the values of second objects, (tasks, 2 n, …) -> (tasks, steps, n, …).
 
-    (tasks, steps, n, …): at [t, s, i] stands the value of object i + s. ``values`` holds the
-    objects twice in a row, so that nothing is copied.
+    At [t, s, i] is the value of object i + s; ``values`` has the objects twice in a row.
     """
     n_objects = values.shape[1] // 2
     shape = (len(values), len(steps), n_objects, *values.shape[2:])
@@ -50,18 +48,18 @@ def partners(values: Tensor, steps: range) -> Tensor:
 
 
 def add_to_partners(total: Tensor, pairs: Tensor, steps: range) -> None:
-    """Add what belongs to the second objects of pairs to them: the reverse of ``partners``."""
+    """Add the values of pairs to the totals of their second objects: ``partners``, reversed."""
     n_objects = pairs.shape[2]
     for row, step in enumerate(steps):
         total[:, step : step + n_objects] += pairs[:, row]
 
 
 def twice(values: Tensor) -> Tensor:
-    """Return the objects of each task twice in a row, (tasks, n, …) -> (tasks, 2 n, …)."""
+    """Repeat the objects of each task, (tasks, n, …) -> (tasks, 2 n, …)."""
     return torch.cat([values, values], dim=1)
 
 
 def once(values: Tensor) -> Tensor:
-    """Add up what was gathered on objects that stand twice, (tasks, 2 n, …) -> (tasks, n, …)."""
+    """Add the values of repeated objects, (tasks, 2 n, …) -> (tasks, n, …): ``twice``, reversed."""
     n_objects = values.shape[1] // 2
     return values[:, :n_objects] + values[:, n_objects:]

@@ -3,14 +3,14 @@
 This is where FETA spends its time: n² / 2 pairs of n objects. Four things keep it cheap. Weights
 are mirrored, so each unordered pair is evaluated once for both of its objects. The first layer is
 split, ``W [x; y] = A x + B y``, so it is computed per object and only added per pair. The last
-layer is linear, so hidden units are summed over pairs before it. And activations live in buffers
-that are used again and again, for chunks of pairs small enough for the cache; what the backward
-pass does not find there any more it computes a second time. Memory is therefore bounded by the
+layer is linear, so hidden units are summed over pairs before it. And pairs are evaluated in
+chunks small enough for the cache, in buffers that all chunks share; the backward pass computes
+activations again where a later chunk has overwritten them. Memory is therefore bounded by the
 chunk, whatever the number of tasks and objects.
 
-Interactions of more than two objects cost no more than pairs: of some *factors*, linear in the
-hidden units of a pair, powers are summed as well, and from sums of powers follow the sums over
-all subsets (see ``pairnet.subset_means``).
+Interactions of more than two objects cost no more than pairs: the powers of some *factors*,
+linear in the hidden units of a pair, are summed as well, and the sums over all subsets follow
+from these sums (see ``encoder.subset_means``).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from cschoice.nets.pairs.layout import Chunk, add_to_partners, chunks, once, par
 
 
 class Workspace:
-    """Buffers by name that grow on demand; pickled and copied without their content."""
+    """Named buffers that grow on demand; pickling and copying leave them behind."""
 
     def __init__(self) -> None:
         self._buffers: dict[str, Tensor] = {}
-        self.holds: object = None  # whose activations are in the buffers
+        self.holds: object = None  # the forward pass and chunk whose activations are in the buffers
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Workspace, ())
@@ -55,7 +55,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Settings:
-    """How pairs are evaluated, beside the weights."""
+    """The settings of a pair block, beside its weights."""
 
     activation: Activation
     floats_at_once: int
@@ -67,8 +67,8 @@ class PairSums(torch.autograd.Function):
     """Sum the last hidden units over pairs, for their first and for their second objects.
 
     ``left`` and ``right`` are the two halves of the first layer, (tasks, objects, units); the
-    parameters are the further layers, weight and bias in turn. Where powers from the second on
-    are asked for, ``factors``, (factors, units), are the weights of what is raised to them.
+    parameters are the further layers, weight and bias in turn. ``factors``, (factors, units), are
+    the weights of the factors whose powers 2 … ``largest_power`` are summed as well.
     """
 
     @staticmethod
@@ -81,7 +81,7 @@ class PairSums(torch.autograd.Function):
         factors: Tensor | None,
         *parameters: Tensor,
     ) -> tuple[Tensor, ...]:
-        """Return the sums over first and over second objects, of the units, then of each power."""
+        """Return sums for first and for second objects: of the units, then of each power."""
         ctx.save_for_backward(left, right, mask, factors, *parameters)
         n_tasks, n_objects, n_units = left.shape
         ctx.chunks = list(chunks(n_tasks, n_objects, n_units, settings.floats_at_once))
@@ -99,7 +99,7 @@ class PairSums(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *to_sums: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of left, right and the parameters."""
+        """Return the gradients of left, right, factors and parameters."""
         left, right, mask, factors, *parameters = ctx.saved_tensors
         block = _Block(left, twice(right), _twice(mask), factors, parameters, *ctx.fixed)
         both = [(to_sums[k], twice(to_sums[k + 1])) for k in range(0, len(to_sums), 2)]
@@ -118,7 +118,7 @@ def _twice(mask: Tensor | None) -> Tensor | None:
 
 
 class _Units(NamedTuple):
-    """What the buffers hold of one chunk, (tasks, steps, objects, …) each."""
+    """The activations of one chunk, (tasks, steps, objects, …) each."""
 
     layers: list[tuple[Tensor, Tensor]]  # before and after the activation
     factors: Tensor | None
@@ -126,7 +126,7 @@ class _Units(NamedTuple):
 
 @dataclass(frozen=True)
 class _Block:
-    """The hidden layers over pairs, chunk by chunk."""
+    """The hidden layers of pairs, evaluated chunk by chunk."""
 
     left: Tensor  # (tasks, objects, units)
     right: Tensor  # (tasks, 2 · objects, units)
@@ -134,10 +134,10 @@ class _Block:
     factors: Tensor | None  # (factors, units)
     parameters: Sequence[Tensor]
     settings: Settings
-    token: object  # tells this forward pass from others that use the same buffers
+    token: object  # identifies this forward pass among those that share the buffers
 
     def no_sums(self) -> list[tuple[Tensor, Tensor]]:
-        """Return zeros to add to, for first and (twice in a row) for second objects."""
+        """Return totals of zero, for first and (twice in a row) for second objects."""
         widths = [self.left.shape[-1]]
         if self.factors is not None:
             widths += [len(self.factors)] * (self.settings.largest_power - 1)
@@ -150,7 +150,7 @@ class _Block:
         ]
 
     def values(self, chunk: Chunk) -> Iterator[Tensor]:
-        """Yield what is summed: the last hidden units, then the powers of the factors."""
+        """Yield the values to sum: the last hidden units, then each power of the factors."""
         units = self._units(chunk)
         yield units.layers[-1][1]
         if units.factors is not None:
@@ -165,7 +165,7 @@ class _Block:
         to_factors: Tensor | None,
         to_parameters: list[Tensor],
     ) -> Tensor:
-        """Return the gradient of the first layer's sum; add to those of the parameters."""
+        """Return the gradient of the first layer's sums; add to the gradients of the parameters."""
         layers, factors = self._units(chunk)
         self.settings.workspace.holds = None  # from here on gradients overwrite activations
         to_h = self._to_pairs("gradient", to_sums[0], chunk)
@@ -178,17 +178,17 @@ class _Block:
             to_z, below = to_h.flatten(0, 2), layers[number - 1][1].flatten(0, 2)
             to_parameters[2 * number - 2].addmm_(to_z.t(), below)
             to_parameters[2 * number - 1] += to_z.sum(0)
-            to_h = layers[number][1]  # done with these units: their place is still in the cache
+            to_h = layers[number][1]  # no longer needed, and its memory is still in the cache
             torch.mm(to_z, self.parameters[2 * number - 2], out=to_h.flatten(0, 2))
         self.settings.activation.backward(to_h, *layers[0])
         return to_h
 
     def has_pairs_twice(self, chunk: Chunk) -> bool:
-        """Say whether the last step of the chunk has each of its pairs in both orders."""
+        """Tell whether the last step of the chunk has each of its pairs in both orders."""
         return 2 * chunk.steps[-1] == self.left.shape[1]
 
     def _units(self, chunk: Chunk) -> _Units:
-        """Return the units of every layer, computed unless the buffers still hold them."""
+        """Return the units of every layer; compute them unless the buffers still hold them."""
         activation, workspace = self.settings.activation, self.settings.workspace
         here = self.left[chunk.tasks, None]  # (tasks, 1, objects, units)
         there = partners(self.right[chunk.tasks], chunk.steps)  # (tasks, steps, objects, units)
@@ -219,7 +219,7 @@ class _Block:
     def _to_powers(
         self, factors: Tensor, to_sums: Sequence[tuple[Tensor, Tensor]], chunk: Chunk
     ) -> Tensor:
-        """Return the gradient of the factors, Σ k q^(k−1) · (that of Σ q^k), by Horner's rule."""
+        """Return the gradient of the factors, Σ k q^(k−1) g_k (g_k of Σ q^k), by Horner's rule."""
         gradient = self._buffer("to-factors", factors.shape).zero_()
         for power, to_sum in reversed(list(enumerate(to_sums, start=2))):
             gradient.add_(self._to_pairs("to-power", to_sum, chunk), alpha=power)
@@ -227,7 +227,7 @@ class _Block:
         return gradient
 
     def _to_pairs(self, name: str, to_sums: tuple[Tensor, Tensor], chunk: Chunk) -> Tensor:
-        """Return the gradient of what was summed, from those of its two sums."""
+        """Return the gradient of the values of pairs, from the gradients of their two sums."""
         to_first, to_second = to_sums
         here = to_first[chunk.tasks, None]  # (tasks, 1, objects, …)
         there = partners(to_second[chunk.tasks], chunk.steps)  # (tasks, steps, objects, …)
@@ -239,7 +239,7 @@ class _Block:
         return gradient
 
     def _drop_absent(self, pairs: Tensor, chunk: Chunk) -> None:
-        """Set to zero what belongs to padding."""
+        """Set the pairs with padding to zero."""
         if self.mask is not None:
             mask = self.mask[chunk.tasks]
             present = mask[:, None, : self.left.shape[1]] & partners(mask, chunk.steps)
