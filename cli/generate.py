@@ -46,7 +46,7 @@ def generate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same bytes.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("data"),
-    data: DataFolder = None,  # noqa: ARG001 - its callback tells everyone
+    data: DataFolder = None,  # noqa: ARG001 - used by its callback
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Generate a dataset and write OUT/DATASET/fold-K/train.parquet and test.parquet.
@@ -91,7 +91,7 @@ def _with_settings(parameters: dict[str, Any], settings: Sequence[str]) -> dict[
 
 
 def _check_targets(folders: Sequence[Path], force: bool) -> None:
-    """Refuse what could only fail after work was done, and what would overwrite something."""
+    """Refuse folders that cannot be written, and files that would be overwritten."""
     existing = []
     for folder in folders:
         with explained(folder):

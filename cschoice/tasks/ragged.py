@@ -14,7 +14,7 @@ Index = int | slice | NDArray[np.int64] | NDArray[np.bool_] | Sequence[int]
 
 
 class Ragged:
-    """Tasks as runs of entries: all that follows from where each one starts."""
+    """Tasks as runs of entries: everything that follows from their offsets."""
 
     offsets: NDArray[np.int64]  # (n_tasks + 1,)
 
@@ -27,7 +27,7 @@ class Ragged:
         return np.diff(self.offsets)
 
     def numbers(self, index: Index) -> NDArray[np.int64]:
-        """Turn whatever selects tasks into task numbers, at least one."""
+        """Turn a selection of tasks into their numbers, at least one."""
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index, dtype=None if np.size(index) else np.int64))
             if index.ndim != 1:
