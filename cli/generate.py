@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from cschoice.datasets import DatasetSource, make_dataset
@@ -17,7 +18,7 @@ from cschoice.io.files import explained, filling
 from cschoice.tasks import ChoiceTasks
 from cschoice.tasks.parquet import items_path
 
-from .console import answer_table, file_size, talk
+from .console import answer_table, talk
 from .options import DataFolder
 
 N_FOLDS = 5
@@ -149,5 +150,5 @@ def _summary(path: Path, tasks: ChoiceTasks) -> list[str]:
         f"{smallest}" if smallest == largest else f"{smallest}–{largest}",
         f"{tasks.n_features:,}",
         f"{tasks.chosen.mean():.1%}".replace("%", " %"),
-        file_size(sum(file.stat().st_size for file in written)),
+        decimal(sum(file.stat().st_size for file in written)),
     ]

@@ -36,8 +36,8 @@ class DatasetInfo:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
     raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
     pinned: Mapping[str, Any] = field(default_factory=dict)  # those that jobs must state
-    # Test tasks per training task of what folds share, 0 if they are drawn anew for every fold;
-    # None: cross-validation, where it follows from the number of folds.
+    # Test tasks per training task if folds divide the same tasks or items, 0 if every fold is drawn
+    # anew; None: cross-validation, where the number of folds decides.
     test_to_train: float | None = None
 
 

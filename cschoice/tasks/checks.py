@@ -43,7 +43,7 @@ def checked(
     if problems or features is None or numbers is None or starts is None or marks is None:
         return None, problems
     with np.errstate(over="ignore"):
-        # Copies: whatever happens to the caller's arrays, tasks stay what they are.
+        # Copies: later changes of the caller's arrays must not change the tasks.
         return (features.astype(np.float32), numbers.copy(), starts.copy(), marks.copy()), []
 
 

@@ -45,7 +45,7 @@ class Ragged:
         return np.arange(starts[-1]) + np.repeat(self.offsets[numbers] - starts[:-1], sizes)
 
     def reduce(self, operation: np.ufunc, values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
-        """Combine one value per entry into one per task.
+        """Combine the values of each task's entries into one value per task.
 
         >>> tasks = Ragged()
         >>> tasks.offsets = np.array([0, 2, 3])

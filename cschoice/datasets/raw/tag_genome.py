@@ -40,7 +40,7 @@ class _MovieProblem(SampledSets):
             )
 
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:  # noqa: ARG002
-        """Draw from all movies, whatever the fold."""
+        """Draw from all movies, in every fold."""
         table, weights = genome()
         directions = weighted_directions(table, weights)
 

@@ -23,7 +23,7 @@ _SEPARATED_BY_TABS: Mapping[str, Any] = {"delimiter": "\t", "quote": None}
 def popularities(files: Files) -> tuple[Tags, NDArray[np.int64]]:
     """Return the tags, and how many people used each of them.
 
-    The release of its own says so; that with the ratings lists who used which tag on what.
+    The separate release has the numbers; the one with the ratings has every use of a tag.
     """
     if "applied" not in files:
         columns = ("tagId", "tag", "popularity")
