@@ -1,14 +1,14 @@
-"""What utilities of single objects can reach where the paper's linear models differ from ours.
+"""The scores that utilities of single objects reach, where the paper's linear models differ.
 
 On tasks with one choice, FETA and FATE with linear parts choose as a linear utility does: the
 rest is the same for all objects of a task. So does MNL, and the pairwise SVM. This scans the
 directions of a linear utility, evenly in two features and at random in more, and prints the least
-and the largest accuracy on test tasks beside what the likelihood prefers. Which image of the mode
+and the largest accuracy on test tasks beside that of the most likely one. Which image of the mode
 is chosen depends on a random vector: the likelihood is asked again with others. For tasks of unique
-digits it also prints what any fixed order of the digits reaches, without a look at an image, and
-for their subsets what AllPositive scores, by the least number of unique digits. On hypervolume it
-gives RankNet, a network that scores single objects, more epochs and more tasks. Nested logits are
-fitted with few and with many nests, on draws that no study uses.
+digits it also prints the accuracy of any fixed order of the digits, without a look at an image,
+and for their subsets the score of AllPositive, by the least number of unique digits. On
+hypervolume it gives RankNet, a network that scores single objects, more epochs and more tasks.
+Nested logits are fitted with few and with many nests, on draws that no study uses.
 
     python benchmarks/contextfree.py [--directions 720]
 """

@@ -49,17 +49,3 @@ def answer_table(
 def answer_json(rows: Any) -> None:
     """Print JSON for scripts."""
     typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-
-
-def file_size(n_bytes: int) -> str:
-    """Return a size for people.
-
-    >>> file_size(1_536_000)
-    '1.5 MB'
-    """
-    size = float(n_bytes)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"

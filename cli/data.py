@@ -34,14 +34,14 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def data(context: typer.Context) -> None:
-    """Show the help when it is not said what to do."""
+    """Show the help when no command is given."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 @app.command("list")
 def list_(folder: DataFolder = None, as_json: Json = False) -> None:  # noqa: ARG001
-    """Say of each set of raw data whether it is there, and where to get it on which terms."""
+    """List the sets of raw data: whether they are there, where to get them, on which terms."""
     rows = [_about(name, raw) for name, raw in RAW_DATA.items()]
     if as_json:
         answer_json({"searched": [str(path) for path in data_folders()], "data": rows})
@@ -74,7 +74,7 @@ def _about(name: str, raw: RawData) -> dict[str, Any]:
 
 
 def _lines(row: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what to say of a set of raw data: words and texts."""
+    """Return the lines about a set of raw data: labels and texts."""
     lines = [("for", ", ".join(row["datasets"]))]
     if row["present"]:
         lines += [("at" if k == 0 else "", path) for k, path in enumerate(row["files"].values())]
@@ -94,10 +94,10 @@ def check(
     folder: DataFolder = None,  # noqa: ARG001
     as_json: Json = False,
 ) -> None:
-    """Compare raw data with their checksums, and what is read from them with the paper's counts.
+    """Compare raw data with their checksums, and counts taken of them with the paper's.
 
-    Reads everything once and keeps what was read in the cache, where 'cschoice run' finds it.
-    Exit code 1 if something is damaged or wrong; what differs for a known reason says which.
+    Reads everything once and keeps it in the cache, where 'cschoice run' finds it. Exit code 1
+    if something is damaged or wrong; a difference with a known reason comes with that reason.
     """
     from cschoice.datasets.raw import checks
 
@@ -175,7 +175,7 @@ def _progress_bar() -> Progress:
 
 
 def _raw_name(name: str) -> str:
-    """Return the raw data that are meant, or those that a dataset is made of."""
+    """Return the raw data of that name, or those that the dataset of that name is made of."""
     if name in RAW_DATA:
         return name
     if name not in DATASETS:

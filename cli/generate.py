@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from cschoice.datasets import DatasetSource, make_dataset
@@ -17,7 +18,7 @@ from cschoice.io.files import explained, filling
 from cschoice.tasks import ChoiceTasks
 from cschoice.tasks.parquet import items_path
 
-from .console import answer_table, file_size, talk
+from .console import answer_table, talk
 from .options import DataFolder
 
 N_FOLDS = 5
@@ -46,7 +47,7 @@ def generate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same bytes.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("data"),
-    data: DataFolder = None,  # noqa: ARG001 - its callback tells everyone
+    data: DataFolder = None,  # noqa: ARG001 - used by its callback
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Generate a dataset and write OUT/DATASET/fold-K/train.parquet and test.parquet.
@@ -91,7 +92,7 @@ def _with_settings(parameters: dict[str, Any], settings: Sequence[str]) -> dict[
 
 
 def _check_targets(folders: Sequence[Path], force: bool) -> None:
-    """Refuse what could only fail after work was done, and what would overwrite something."""
+    """Refuse folders that cannot be written, and files that would be overwritten."""
     existing = []
     for folder in folders:
         with explained(folder):
@@ -149,5 +150,5 @@ def _summary(path: Path, tasks: ChoiceTasks) -> list[str]:
         f"{smallest}" if smallest == largest else f"{smallest}–{largest}",
         f"{tasks.n_features:,}",
         f"{tasks.chosen.mean():.1%}".replace("%", " %"),
-        file_size(sum(file.stat().st_size for file in written)),
+        decimal(sum(file.stat().st_size for file in written)),
     ]

@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from cschoice.datasets import DATASETS
-from cschoice.datasets.imported import FOLDER, About, check_name, found, keep
+from cschoice.datasets.imported import (
+    FOLDER,
+    DatasetDescription,
+    check_name,
+    is_imported,
+    store_dataset,
+)
 from cschoice.errors import FileAlreadyExists, InvalidParameter
 from cschoice.tasks import ChoiceTasks, frames
 
@@ -164,7 +170,7 @@ def import_table(
     Texts become one feature per category.
     """
     check_name(name, DATASETS.written)
-    if not force and name in found():
+    if not force and is_imported(name):
         raise FileAlreadyExists(f"{FOLDER / name} is there already: give --force to replace it")
     if wide != (alternatives is not None):
         raise InvalidParameter("--wide and --alternatives go together: give both, or neither")
@@ -185,15 +191,15 @@ def import_table(
     with talk.status(f"reading {table}"):
         encoding, encoded = frames.learn(table, described, impute or (), drop_invalid)
         tasks = ChoiceTasks.from_table(encoded, described.kind)
-        known = keep(name, tasks, encoding, folds, table.name)
-    for what, count in encoded.dropped.items():
-        talk.print(f"left out: {count:,} tasks {what}", highlight=False)
+        known = store_dataset(name, tasks, encoding, folds, table.name)
+    for problem, count in encoded.dropped.items():
+        talk.print(f"left out: {count:,} tasks {problem}", highlight=False)
     if encoded.n_copies:
         talk.print(f"note: {encoded.n_copies:,} objects equal another object of their task")
     _show(name, known, tasks)
 
 
-def _show(name: str, known: About, tasks: ChoiceTasks) -> None:
+def _show(name: str, known: DatasetDescription, tasks: ChoiceTasks) -> None:
     sizes = "–".join(str(size) for size in sorted({known.smallest, known.largest}))
     groups = "–" if tasks.groups is None else f"{len(set(tasks.groups.tolist())):,}"
     answer_table(

@@ -1,4 +1,4 @@
-"""``cschoice predict``: what a fitted model says of a table."""
+"""``cschoice predict``: apply a fitted model to a table."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def predict(
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Predict choices from a table like the one that was imported; what was chosen is not needed.
+    """Predict choices from a table like the imported one; it needs no column of choices.
 
-    Writes one row per object on offer: what names the task and the object, its utility, its
-    probability where the learner defines one, and whether it is chosen (1 or 0).
+    Writes one row per object on offer: the columns that name the task and the object, its
+    utility, its probability where the learner defines one, and whether it is chosen (1 or 0).
     """
     if out.suffix not in _SUFFIXES:
         raise InvalidParameter(f"--out must end in {' or '.join(_SUFFIXES)}, got '{out}'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from cschoice.errors import UnknownName
@@ -34,29 +34,31 @@ def load(target: str) -> Any:
 class Registry(Mapping[str, Row], Generic[Row]):
     """A read-only table from names to rows, in the order they were written.
 
-    ``more`` is asked for further rows whenever they may matter: those a user adds.
+    ``more`` has further rows, which may change at any time: those a user adds.
     """
 
     def __init__(
         self,
         noun: str,
         rows: Mapping[str, Row],
-        more: Callable[[], Mapping[str, Row]] | None = None,
+        more: Mapping[str, Row] | None = None,
     ) -> None:
         self.noun = noun
         self.written = dict(rows)
-        self._more = more or dict
+        self._more: Mapping[str, Row] = {} if more is None else more
 
     def __getitem__(self, name: str) -> Row:
         if name in self.written:
             return self.written[name]
-        further = self._more()
-        if name in further:
-            return further[name]
-        raise UnknownName(unknown_name(self.noun, name, [*self.written, *further]))
+        if name in self._more:
+            return self._more[name]
+        raise UnknownName(unknown_name(self.noun, name, self))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.written or name in self._more
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self.written, **self._more()})
+        return iter(dict.fromkeys([*self.written, *self._more]))
 
     def __len__(self) -> int:
-        return len({**self.written, **self._more()})
+        return len(list(iter(self)))

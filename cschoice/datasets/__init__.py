@@ -7,11 +7,11 @@ a row for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from cschoice.datasets.imported import found
+from cschoice.datasets.imported import describe_dataset, imported_names, is_imported
 from cschoice.datasets.source import DatasetSource
 from cschoice.errors import InvalidParameter
 from cschoice.registry import Registry, load, unknown_name
@@ -24,7 +24,7 @@ Count = int | tuple[int, int]  # a number, or the smallest and largest over fold
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a dataset without loading it."""
+    """The properties of a dataset that are known without loading it."""
 
     label: str  # as the paper writes it
     kind: Kind
@@ -36,8 +36,8 @@ class DatasetInfo:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
     raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
     pinned: Mapping[str, Any] = field(default_factory=dict)  # those that jobs must state
-    # Test tasks per training task of what folds share, 0 if they are drawn anew for every fold;
-    # None: cross-validation, where it follows from the number of folds.
+    # Test tasks per training task if folds divide the same tasks or items, 0 if every fold is drawn
+    # anew; None: cross-validation, where the number of folds decides.
     test_to_train: float | None = None
 
 
@@ -95,22 +95,33 @@ def _sushi() -> DatasetInfo:
     )
 
 
-def _imported() -> dict[str, DatasetInfo]:
-    """Return the rows of the datasets that were imported here."""
-    return {
-        name: DatasetInfo(
+class _ImportedDatasets(Mapping[str, DatasetInfo]):
+    """The rows of the datasets that were imported in this folder, each read when asked for."""
+
+    def __getitem__(self, name: str) -> DatasetInfo:
+        if name not in self:
+            raise KeyError(name)
+        described = describe_dataset(name)
+        return DatasetInfo(
             label=name,
-            kind=about.kind,
-            n_train=about.n_train,
-            n_test=about.n_test,
-            n_features=about.n_features,
-            n_objects=about.n_objects,
-            source="cschoice.datasets.imported:OwnData",
+            kind=described.kind,
+            n_train=described.n_train,
+            n_test=described.n_test,
+            n_features=described.n_features,
+            n_objects=described.n_objects,
+            source="cschoice.datasets.imported:ImportedDataset",
             parameters={"name": name},
-            pinned={"content": about.content, "n_folds": about.n_folds},
+            pinned={"content": described.content, "n_folds": described.n_folds},
         )
-        for name, about in found().items()
-    }
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and is_imported(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(imported_names())
+
+    def __len__(self) -> int:
+        return len(imported_names())
 
 
 _SINGLETON, _SUBSET = Kind.SINGLETON, Kind.SUBSET
@@ -143,7 +154,7 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "letor-mq2008": _letor(2008, _SUBSET, (442, 459), (105, 122), n_objects=(5, 121)),
         "expedia-subset": _expedia(_SUBSET, 79_855, 319_489),
     },
-    more=_imported,
+    more=_ImportedDatasets(),
 )
 
 

@@ -2,7 +2,7 @@
 
 data/NAME/
   tasks.parquet  all tasks, in the format of every other dataset
-  cschoice.json  what is known of them without reading them, and how the table was encoded
+  cschoice.json  their properties without reading them, and the encoding of the table
 
 The hash of the content is part of every job on the dataset: imported again with other content,
 old results are stale.
@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -31,14 +32,14 @@ from cschoice.tasks.splits import at_most, fold_numbers
 FOLDER = Path("data")
 FORMAT = "cschoice-dataset"
 VERSION = 1
-_TASKS, _ABOUT = "tasks.parquet", "cschoice.json"
+_TASKS, _DESCRIPTION = "tasks.parquet", "cschoice.json"
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class About:
-    """What is known of an imported dataset without reading its tasks."""
+class DatasetDescription:
+    """The properties of an imported dataset that are known without reading its tasks."""
 
     format: str
     version: int
@@ -75,7 +76,7 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnData:
+class ImportedDataset:
     """An imported dataset; outer folds are a cross-validation over its tasks or its groups."""
 
     name: str
@@ -87,13 +88,13 @@ class OwnData:
 
     @property
     def kind(self) -> Kind:
-        """Return what its tasks ask for."""
-        return about(self.name).kind
+        """Return the kind of choice that its tasks ask for."""
+        return describe_dataset(self.name).kind
 
     @property
     def encoding(self) -> Encoding:
-        """Return how its table was turned into tasks."""
-        return about(self.name).encoding
+        """Return the encoding of its table."""
+        return describe_dataset(self.name).encoding
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return the train and test tasks of a fold; a seed deals the same folds to everyone."""
@@ -109,22 +110,26 @@ class OwnData:
         )
 
     def _tasks(self) -> ChoiceTasks:
-        known = about(self.name)
-        if known.content != self.content:
+        described = describe_dataset(self.name)
+        if described.content != self.content:
             raise DataUnavailable(
                 f"dataset '{self.name}' was imported again after this job was planned: run again"
             )
         path = FOLDER / self.name / _TASKS
         tasks = ChoiceTasks.from_parquet(path)
-        if _hash(tasks, known.encoding) != known.content:
-            raise InvalidFile(f"{path} does not belong to {_ABOUT} beside it: import it again")
+        if _hash(tasks, described.encoding) != described.content:
+            raise InvalidFile(
+                f"{path} does not belong to {_DESCRIPTION} beside it: import it again"
+            )
         return tasks
 
 
-def keep(name: str, tasks: ChoiceTasks, encoding: Encoding, n_folds: int, source: str) -> About:
+def store_dataset(
+    name: str, tasks: ChoiceTasks, encoding: Encoding, n_folds: int, source: str
+) -> DatasetDescription:
     """Store imported tasks under a name; both files appear, or neither."""
     folds = fold_numbers(tasks, n_folds, seed_for(0, "folds", dataset=name))
-    known = About(
+    described = DatasetDescription(
         format=FORMAT,
         version=VERSION,
         source=source,
@@ -140,38 +145,49 @@ def keep(name: str, tasks: ChoiceTasks, encoding: Encoding, n_folds: int, source
     )
     with filling(FOLDER / name) as temporary:
         tasks.to_parquet(temporary / _TASKS, {"dataset": name, "source": source})
-        text = json.dumps(asdict(known), indent=2, ensure_ascii=False)
-        (temporary / _ABOUT).write_text(text + "\n", encoding="utf-8")
-    return known
+        text = json.dumps(asdict(described), indent=2, ensure_ascii=False)
+        (temporary / _DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+    return described
 
 
 def check_name(name: str, taken: Collection[str]) -> None:
-    """Refuse a name that is no folder name, or that of another dataset."""
+    """Refuse a name that cannot be a folder's, or is a built-in dataset's."""
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
         raise InvalidParameter(f"a name has letters, digits, '-', '_' and '.', got '{name}'")
     if name in taken:
         raise InvalidParameter(f"'{name}' is the name of a built-in dataset: choose another")
 
 
-def found() -> dict[str, About]:
-    """Return what is known of every imported dataset."""
-    names = sorted(path.parent.name for path in FOLDER.glob(f"*/{_ABOUT}"))
-    return {name: about(name) for name in names}
+def imported_names() -> list[str]:
+    """Return the names of the datasets that were imported in this folder."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{_DESCRIPTION}"))
 
 
-def about(name: str) -> About:
-    """Return what is known of an imported dataset."""
-    path = FOLDER / name / _ABOUT
+def is_imported(name: str) -> bool:
+    """Return whether a dataset of that name was imported in this folder."""
+    return (FOLDER / name / _DESCRIPTION).is_file()
+
+
+def describe_dataset(name: str) -> DatasetDescription:
+    """Return the description of an imported dataset."""
+    path = FOLDER / name / _DESCRIPTION
     try:
-        text = path.read_text(encoding="utf-8")
+        status = path.stat()
+        return _read_description(Path.cwd(), path, status.st_mtime_ns, status.st_size)
     except FileNotFoundError:
         raise DataUnavailable(f"{path} is not there: import the dataset again") from None
     except (OSError, UnicodeDecodeError) as error:
         raise FileNotUsable(f"cannot read {path}: {error}") from error
-    known: About = from_json(About, text, path)
-    if known.format != FORMAT or known.version != VERSION:
+
+
+@lru_cache(maxsize=64)  # a job asks for it a dozen times
+def _read_description(folder: Path, path: Path, *version: int) -> DatasetDescription:  # noqa: ARG001
+    """Read a description, once per folder, path and version (time and size) of the file."""
+    text = path.read_text(encoding="utf-8")
+    described: DatasetDescription = from_json(DatasetDescription, text, path)
+    if described.format != FORMAT or described.version != VERSION:
         raise InvalidFile(f"{path} is of another version: import the dataset again")
-    return known
+    return described
 
 
 def _hash(tasks: ChoiceTasks, encoding: Encoding) -> str:

@@ -1,4 +1,4 @@
-"""Choice tasks: sets of objects of any size, with what was chosen from each."""
+"""Choice tasks: sets of objects of any size, with the choice made from each."""
 
 from cschoice.tasks.container import ChoiceTasks
 from cschoice.tasks.kind import Kind

@@ -1,4 +1,4 @@
-"""What keeps arrays from being choice tasks: all of it, not the first problem found."""
+"""Checks of the arrays that choice tasks are made of; they report all problems at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[Any]
 def checked(
     table: Any, items: Any, offsets: Any, chosen: Any, groups: Any, singleton: bool
 ) -> tuple[tuple[Array, Array, Array, Array] | None, list[str]]:
-    """Return the arrays in their types, or None and everything that is wrong with them."""
+    """Return the arrays in their types, or None and all problems with them."""
     problems: list[str] = []
     features = _numbers("table", table, 2, "fiub", problems)
     numbers = _numbers("items", items, 1, "iu", problems)
@@ -43,22 +43,22 @@ def checked(
     if problems or features is None or numbers is None or starts is None or marks is None:
         return None, problems
     with np.errstate(over="ignore"):
-        # Copies: whatever happens to the caller's arrays, tasks stay what they are.
+        # Copies: later changes of the caller's arrays must not change the tasks.
         return (features.astype(np.float32), numbers.copy(), starts.copy(), marks.copy()), []
 
 
 def _numbers(name: str, values: Any, ndim: int, kinds: str, problems: list[str]) -> Array | None:
-    """Return the values as an array of these kinds of numbers, or note why they are none."""
-    what = {1: "a list", 2: "a table"}[ndim]
+    """Return the values as an array of these kinds of numbers, or add why not to the problems."""
+    shaped = {1: "a list", 2: "a table"}[ndim]
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError) as error:
-        problems.append(f"{name} must be {what} of numbers: {error}")
+        problems.append(f"{name} must be {shaped} of numbers: {error}")
         return None
     if array.ndim != ndim or (array.dtype.kind not in kinds and array.size):
         wanted = {"iu": "integers", "biuf": "true and false"}.get(kinds, "numbers")
-        shape = f"of shape {array.shape}"
-        problems.append(f"{name} must be {what} of {wanted}, got {array.dtype} {shape}")
+        got = f"{array.dtype} of shape {array.shape}"
+        problems.append(f"{name} must be {shaped} of {wanted}, got {got}")
         return None
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         problems.append(f"{name} has masked values")
@@ -102,15 +102,15 @@ def _problems_of_tasks(
     return problems
 
 
-def counted(wrong: NDArray[np.bool_], noun: str, what: str) -> str:
-    """Say how many of something are wrong and where the first is."""
+def counted(wrong: NDArray[np.bool_], noun: str, problem: str) -> str:
+    """Describe a problem by the number of things that have it and the first of them."""
     count, first = int(wrong.sum()), int(wrong.argmax())
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural} {what} (first: {noun} {first})"
+    return f"{count:,} {noun if count == 1 else plural} {problem} (first: {noun} {first})"
 
 
 def differences(parts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say in what parts that should be alike differ from the first."""
+    """Describe how the parts differ from the first one."""
     return [
         f"part {number} has {name} {got}, part 0 has {parts[0][name]}"
         for number, part in enumerate(parts)

@@ -1,4 +1,4 @@
-"""Choice tasks: sets of objects of any size, with what was chosen from each.
+"""Choice tasks: sets of objects of any size, with the choice made from each.
 
 Sets of different size exist here and nowhere else: a task is a run of *entries*, an entry is a
 row number of a shared item table. Everyone else works on flat arrays with one value per entry;
@@ -110,7 +110,7 @@ class ChoiceTasks(Ragged):
     ) -> Self:
         """Make tasks from a table: a pandas data frame, or the path of a CSV or Parquet file.
 
-        ``columns`` say what is where, as the options of ``cschoice import`` do: task, chosen,
+        ``columns`` name the columns, as the options of ``cschoice import`` do: task, chosen,
         features, object, alternatives, …; see ``frames.Description``.
         """
         _, table = frames.learn(frame, frames.describe(**columns), impute, drop_invalid)
@@ -118,8 +118,8 @@ class ChoiceTasks(Ragged):
         return cls.from_table(table, kind)
 
     @classmethod
-    def from_table(cls, table: frames.Table, kind: Kind) -> Self:
-        """Make tasks from a table that was encoded; in one to be predicted nothing is chosen."""
+    def from_table(cls, table: frames.EncodedTable, kind: Kind) -> Self:
+        """Make tasks from an encoded table; in one to be predicted nothing is chosen."""
         items = np.arange(len(table.features))
         return cls.trusted(table.features, items, table.offsets, table.chosen, kind, table.groups)
 
@@ -168,7 +168,7 @@ class ChoiceTasks(Ragged):
         origin: Mapping[str, Any] | None = None,
         progress: parquet.Progress | None = None,
     ) -> None:
-        """Write the tasks with what is known of their ``origin``; see ``parquet`` for the format.
+        """Write the tasks and a note of their ``origin``; see ``parquet`` for the format.
 
         Each file appears whole or not at all. ``progress`` is told numbers of entries written.
         """
@@ -201,7 +201,7 @@ class ChoiceTasks(Ragged):
         return self.table[self.items]
 
     def __eq__(self, other: object) -> bool:
-        """Compare by value: the same sets, features and choices, whatever the tables look like."""
+        """Compare by value: the same sets, features and choices, however items are shared."""
         if not isinstance(other, ChoiceTasks):
             return NotImplemented
         if (self.kind, self.n_features) != (other.kind, other.n_features):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a task asks for: one object, or any non-empty subset."""
+    """The choice that a task asks for: one object, or any non-empty subset."""
 
     SINGLETON = "singleton"
     SUBSET = "subset"

@@ -6,7 +6,7 @@ a number, because SQL averages numbers and not booleans) and one float column pe
 occur in many tasks, repeating their features would cost gigabytes: then the rows carry ``item``
 instead, and the features stand once per item in a second file, ``NAME.items.parquet`` beside
 ``NAME.parquet``. The schema's metadata holds one JSON object under the key ``cschoice``: format
-version, kind, and what the writer says of the data's origin.
+version, kind, and the origin of the data as the writer knows it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class TaskColumns:
-    """What the file holds, as arrays; ``items`` is None where each entry has its own features."""
+    """The columns of the file, as arrays; no ``items``: each entry has its own features."""
 
     kind: str
     task: NDArray[np.int64]
@@ -48,7 +48,7 @@ class TaskColumns:
         return np.flatnonzero(np.diff(self.task, prepend=-1))
 
     def arrays(self) -> dict[str, Any]:
-        """Return what choice tasks are made of; nothing is checked yet."""
+        """Return the arguments of ``ChoiceTasks``; nothing is checked yet."""
         return {
             "table": self.table,
             "items": np.arange(len(self.task)) if self.items is None else self.items,
@@ -77,7 +77,7 @@ def write(path: Path, columns: TaskColumns, progress: Progress | None = None) ->
 
 
 def _remove_old_items(path: Path) -> None:
-    """Remove the items of an older version of the file, if they are ours."""
+    """Remove the items of an older version of the file, if cschoice wrote them."""
     if path.exists():
         try:
             _open(path)
@@ -87,7 +87,7 @@ def _remove_old_items(path: Path) -> None:
 
 
 def read(path: Path) -> TaskColumns:
-    """Read what ``write`` wrote; refuse anything else, saying why."""
+    """Read a file that ``write`` wrote; refuse any other with the reason."""
     file, about = _open(path)
     if "item" in file.schema_arrow.names:
         beside = items_path(path)
@@ -182,7 +182,7 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def _about(path: Path, metadata: bytes) -> dict[str, Any]:
-    """Return what the metadata say, after checking that they say it."""
+    """Return kind and origin from the metadata, after checking them."""
     try:
         about = json.loads(metadata)
         version = about["version"]

@@ -14,7 +14,7 @@ Index = int | slice | NDArray[np.int64] | NDArray[np.bool_] | Sequence[int]
 
 
 class Ragged:
-    """Tasks as runs of entries: all that follows from where each one starts."""
+    """Tasks as runs of entries: everything that follows from their offsets."""
 
     offsets: NDArray[np.int64]  # (n_tasks + 1,)
 
@@ -27,7 +27,7 @@ class Ragged:
         return np.diff(self.offsets)
 
     def numbers(self, index: Index) -> NDArray[np.int64]:
-        """Turn whatever selects tasks into task numbers, at least one."""
+        """Turn a selection of tasks into their numbers, at least one."""
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index, dtype=None if np.size(index) else np.int64))
             if index.ndim != 1:
@@ -45,7 +45,7 @@ class Ragged:
         return np.arange(starts[-1]) + np.repeat(self.offsets[numbers] - starts[:-1], sizes)
 
     def reduce(self, operation: np.ufunc, values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
-        """Combine one value per entry into one per task.
+        """Combine the values of each task's entries into one value per task.
 
         >>> tasks = Ragged()
         >>> tasks.offsets = np.array([0, 2, 3])

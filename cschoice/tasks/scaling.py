@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+CONSTANT = 1e-6  # deviation, relative to the mean, that rounding may give a constant feature
 _ROWS_AT_ONCE = 10_000
 
 
@@ -27,7 +29,7 @@ class Scaling:
         weight = np.bincount(items, minlength=len(table)) / len(items)
         mean = weight @ table
         deviation = np.sqrt(weight @ (table - mean) ** 2)
-        deviation[deviation <= 1e-6 * np.maximum(1, np.abs(mean))] = 1
+        deviation[is_constant(deviation, mean)] = 1
         return cls(tuple(mean.tolist()), tuple(deviation.tolist()))
 
     def apply(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -37,3 +39,13 @@ class Scaling:
             part = slice(start, start + _ROWS_AT_ONCE)
             scaled[part] = (table[part] - self.mean) / self.deviation
         return scaled
+
+
+def is_constant(deviation: NDArray[Any], mean: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the features whose deviation is no larger than rounding errors of their mean.
+
+    >>> is_constant(np.array([0.0, 1e-7, 1e-3, 1e-3]), np.array([5.0, 0.0, 0.0, 2000.0]))
+    array([ True,  True, False,  True])
+    """
+    constant: NDArray[np.bool_] = deviation <= CONSTANT * np.maximum(1, np.abs(mean))
+    return constant

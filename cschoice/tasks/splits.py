@@ -56,9 +56,9 @@ def fold_numbers(tasks: ChoiceTasks, n_folds: int, seed: int) -> TaskNumbers:
     """
     n_units = len(tasks) if tasks.groups is None else len(np.unique(tasks.groups))
     if not 2 <= n_folds <= n_units:
-        what = "tasks" if tasks.groups is None else "groups"
+        units = "tasks" if tasks.groups is None else "groups"
         raise InvalidParameter(
-            f"the number of folds must be 2 to {n_units} ({what}), got {n_folds}"
+            f"the number of folds must be 2 to {n_units} ({units}), got {n_folds}"
         )
     rng = np.random.default_rng(seed)
     folds = np.empty(len(tasks), dtype=np.int64)

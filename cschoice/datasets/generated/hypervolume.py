@@ -1,4 +1,4 @@
-"""The hypervolume problem: choose what adds most to the dominated volume (subsec_Hypervol)."""
+"""The hypervolume problem: choose the point that dominates most volume alone (subsec_Hypervol)."""
 
 from __future__ import annotations
 

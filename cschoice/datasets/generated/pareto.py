@@ -1,4 +1,4 @@
-"""The Pareto-front problem: choose what nothing dominates (section sub:dgp:pareto)."""
+"""The Pareto-front problem: choose all points not dominated by another one (sub:dgp:pareto)."""
 
 from __future__ import annotations
 

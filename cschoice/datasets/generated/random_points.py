@@ -20,7 +20,7 @@ __all__ = ["BitGenerator", "fill_normal", "fill_uniform", "normalize", "points_i
 Float32 = NDArray[np.float32]
 
 _F = np.float32
-# Numbers made at once, so that they stay in the cache.
+# Numbers made at once: few enough to stay in the processor's cache.
 _AT_ONCE = 65_536
 
 

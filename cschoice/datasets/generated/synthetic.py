@@ -19,10 +19,10 @@ from cschoice.tasks import ChoiceTasks, Kind
 Points = NDArray[np.float32]  # (objects, features, tasks)
 Chosen = NDArray[np.bool_]  # (objects, tasks)
 
-# Numbers drawn at once: what is made of them stays in the processor's second-level cache.
+# Numbers drawn at once: they and all intermediate results fit the second-level cache.
 _DRAWN_AT_ONCE = 300_000
 # Round numbers, so that the usual numbers of tasks are whole chunks; and multiples of ten,
-# because some rules use one random thing for ten tasks in a row.
+# because some rules share one random vector among ten tasks in a row.
 _CHUNKS = (2_000, 1_000, 500, 200, 100, 50, 20, 10)
 
 
@@ -62,7 +62,7 @@ class Synthetic(ABC):
         """Draw that many tasks."""
 
     def _chunks(self, n_tasks: int) -> tuple[int, list[slice]]:
-        """Return how many tasks to draw at once, and where they go.
+        """Return the number of tasks drawn at once, and the slices they fill.
 
         Always whole chunks, so that the number of tasks does not change the first ones; the
         last slice may be shorter.
@@ -99,4 +99,4 @@ class SyntheticPoints(Synthetic):
 
     @abstractmethod
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
-        """Fill ``points`` with the objects of new tasks and return what is chosen from them."""
+        """Fill ``points`` with the objects of new tasks and return the choices."""

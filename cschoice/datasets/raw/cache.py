@@ -1,4 +1,4 @@
-"""Files made once from raw data, under a key of what they were made from."""
+"""Arrays made once from raw data and kept under a hash of their sources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _HASHED_WHOLE = 256 * 2**20
 _END = 2**20
-_POLL = 0.2  # seconds between looks at what another process makes
+_POLL = 0.2  # seconds between looks at the folder that another process fills
 
 
 def cached(
@@ -31,7 +31,7 @@ def cached(
 ) -> Path:
     """Return a folder that ``make`` filled, now or earlier, from these files.
 
-    ``about`` is what else it depends on. Of several processes one makes it, the others wait.
+    ``about`` holds everything else it depends on. One process makes it while others wait.
     """
     identity = {**about, "files": [fingerprint(file) for file in files]}
     text = json.dumps(identity, sort_keys=True)
@@ -75,7 +75,7 @@ def save_arrays(folder: Path, arrays: Arrays) -> None:
 
 
 def load_array(folder: Path, name: str) -> NDArray[Any]:
-    """Map an array into memory: several processes share it, and only what is used is read."""
+    """Map an array into memory: several processes share it, and only used parts are read."""
     array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r")
     return array
 

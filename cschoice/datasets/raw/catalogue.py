@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cschoice.datasets.raw.files import RawFile, Wanted, find
+from cschoice.datasets.raw.files import FilePattern, RawFile, find
 from cschoice.errors import DataUnavailable
 from cschoice.registry import Registry
 
@@ -19,28 +19,28 @@ class Download:
 
     @property
     def name(self) -> str:
-        """Return what the file is called."""
+        """Return the name of the file."""
         return self.url.rsplit("/", 1)[1]
 
 
 @dataclass(frozen=True)
 class RawData:
-    """What a set of raw files consists of, and how to come by it."""
+    """A set of raw files: which ones, their source, their terms."""
 
     title: str
-    layouts: tuple[Mapping[str, Wanted], ...]  # the first that is complete is used
+    layouts: tuple[Mapping[str, FilePattern], ...]  # the first that is complete is used
     home: str
     terms: str
-    steps: str  # what to do by hand
+    steps: str  # how to get it by hand
     downloads: tuple[Download, ...] = ()
     sha256: Mapping[str, str] = field(default_factory=dict)  # of contents, unpacked; where known
 
     def find(self) -> dict[str, RawFile]:
-        """Return the files by what they are, or say what is missing and where it was sought."""
+        """Return the files by their role; ``DataUnavailable`` lists missing files and folders."""
         return find(self.title, self.layouts)
 
     def present(self) -> bool:
-        """Say whether all files are there."""
+        """Return whether all files are there."""
         try:
             self.find()
         except DataUnavailable:
@@ -52,7 +52,7 @@ def _letor(name: str, sha256: Mapping[str, str] | None = None) -> RawData:
     folder = name.replace("-", "").lower()
     # LETOR's own fold k tests on part k − 1 (fold 1 on part 5). Listwise parts are called I1 …
     parts = {
-        f"S{k}": Wanted((f"S{k}.txt", f"I{k}.txt", f"Fold{k % 5 + 1}/test.txt"), (folder,))
+        f"S{k}": FilePattern((f"S{k}.txt", f"I{k}.txt", f"Fold{k % 5 + 1}/test.txt"), (folder,))
         for k in range(1, 6)
     }
     return RawData(
@@ -92,7 +92,7 @@ def _mnist() -> RawData:
     }
     files = {
         # As in the original archives, or with the dot that some tools make of the hyphen.
-        key: Wanted((name, name.replace("-idx", ".idx")), never=("fashionmnist", "kmnist"))
+        key: FilePattern((name, name.replace("-idx", ".idx")), never=("fashionmnist", "kmnist"))
         for key, name in names.items()
     }
     return RawData(
@@ -115,9 +115,9 @@ _SUSHI = RawData(
     title="SUSHI",
     layouts=(
         {
-            "items": Wanted(("sushi3.idata",)),
-            "orders-a": Wanted(("sushi3a.5000.10.order",)),
-            "orders-b": Wanted(("sushi3b.5000.10.order",)),
+            "items": FilePattern(("sushi3.idata",)),
+            "orders-a": FilePattern(("sushi3a.5000.10.order",)),
+            "orders-b": FilePattern(("sushi3b.5000.10.order",)),
         },
     ),
     home="https://www.kamishima.net/sushi/",
@@ -132,11 +132,11 @@ _TAG_GENOME = RawData(
     title="Tag Genome",
     layouts=(
         {
-            "scores": Wanted(("genome-scores.csv",)),
-            "tags": Wanted(("genome-tags.csv",)),
-            "applied": Wanted(("tags.csv",)),
+            "scores": FilePattern(("genome-scores.csv",)),
+            "tags": FilePattern(("genome-tags.csv",)),
+            "applied": FilePattern(("tags.csv",)),
         },
-        {"scores": Wanted(("tag_relevance.dat",)), "tags": Wanted(("tags.dat",))},
+        {"scores": FilePattern(("tag_relevance.dat",)), "tags": FilePattern(("tags.dat",))},
     ),
     home="https://grouplens.org/datasets/movielens/",
     terms="GroupLens, for research, no redistribution; cite Vig et al. 2012, Harper and "
@@ -154,7 +154,7 @@ _TAG_GENOME = RawData(
 
 _EXPEDIA = RawData(
     title="Expedia",
-    layouts=({"train": Wanted(("train.csv",), ("expedia", "personalizedsort"))},),
+    layouts=({"train": FilePattern(("train.csv",), ("expedia", "personalizedsort"))},),
     home="https://www.kaggle.com/c/expedia-personalized-sort/data",
     terms="Kaggle, the rules of the competition 'Personalize Expedia Hotel Searches - ICDM 2013'",
     steps="accept the rules, download the data, unpack train.csv (plain, .gz or .zip) to "

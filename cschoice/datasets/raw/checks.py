@@ -1,4 +1,4 @@
-"""Compare raw data with their checksums, and what is read from them with the paper's tables."""
+"""Compare raw data with their checksums, and counts taken of them with the paper's tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.datasets.raw.files import RawFile
-from cschoice.datasets.raw.observed_choices import Recorded
+from cschoice.datasets.raw.observed_choices import ObservedChoices
 from cschoice.datasets.raw.paper_counts import PAPER_COUNTS, Count
 
 _N_FOLDS = 5
@@ -23,13 +23,13 @@ class Verdict(StrEnum):
     """How a check ended."""
 
     OK = "ok"
-    DIFFERS = "differs"  # for a reason that is known: the note says it
+    DIFFERS = "differs"  # for a known reason, given in the note
     WRONG = "wrong"
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was compared."""
+    """One comparison."""
 
     data: str  # the name of the raw data, or of the dataset
     what: str
@@ -79,7 +79,7 @@ def _compared(name: str) -> Iterator[Check]:
 
 
 def _counts(name: str) -> dict[str, Count]:
-    """Count what the paper's tables count."""
+    """Take the counts that the paper's tables have."""
     if name == "mnist":
         from cschoice.datasets.raw.digit_features import (
             digits,  # refuses a network that is not good enough
@@ -93,11 +93,11 @@ def _counts(name: str) -> dict[str, Count]:
         n_movies, n_features = genome()[0].shape
         return {"features": n_features, "movies": n_movies}
     source = make_dataset(name)
-    assert isinstance(source, Recorded)
-    return _recorded(source)
+    assert isinstance(source, ObservedChoices)
+    return _observed(source)
 
 
-def _recorded(source: Recorded) -> dict[str, Count]:
+def _observed(source: ObservedChoices) -> dict[str, Count]:
     whole = source.whole()
     sizes = whole.tasks.sizes
     folds = [source.split(whole, index, seed=0) for index in range(_N_FOLDS)]

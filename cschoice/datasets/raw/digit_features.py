@@ -1,4 +1,4 @@
-"""MNIST's images as features: what a network that learned 10,000 of them makes of the others."""
+"""MNIST's images as features: the last hidden layer of a network that learned 10,000 others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_DIGITS = 10
 SIDE = 28
 LEAST_ACCURACY = 0.98  # on the images it did not learn
 _MOST_IMAGES = 1_000_000
-_BYTES_TYPE = 8  # what the idx format calls unsigned bytes
+_BYTES_TYPE = 8  # the code of unsigned bytes in the idx format
 
 
 @dataclass(frozen=True)

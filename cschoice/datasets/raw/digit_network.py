@@ -87,7 +87,7 @@ def _trained(
 
 @torch.inference_mode()
 def describe(network: DigitNetwork, images: Bytes) -> tuple[NDArray[np.float32], Bytes]:
-    """Return what the last hidden layer makes of each image, and the digit recognized in it."""
+    """Return the last hidden layer for each image, and the digit recognized in it."""
     features, recognized = [], []
     with _one_thread():
         for start in range(0, len(images), _IMAGES_AT_ONCE):

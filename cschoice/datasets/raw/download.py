@@ -1,7 +1,7 @@
 """Download raw data where their terms allow a program to do so.
 
-pooch verifies and puts files in their place; what it does not do is going on where an
-interrupted download stopped.
+pooch verifies files and puts them in their place, but it cannot resume an interrupted download:
+this module does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Progress = Callable[[str, int, int], None]  # name of the file, bytes so far and
 
 _BLOCK = 2**16
 _PATIENCE = 30.0  # seconds without an answer
-_PARTIAL, _NOTHING_LEFT = 206, 416  # what servers say of a part
+_PARTIAL, _NOTHING_LEFT = 206, 416  # HTTP status codes
 
 
 def fetch(name: str, folder: Path | None, progress: Progress) -> list[Path]:
@@ -43,20 +43,20 @@ def _fetch(download: Download, folder: Path, progress: Progress) -> Path:
     pooch.get_logger().setLevel("ERROR")
     part = folder / f"{download.name}.part"
 
-    def go_on(url: str, output: str, _: Any) -> None:
+    def resume(url: str, output: str, _: Any) -> None:
         _download(url, part, lambda so_far, total: progress(download.name, so_far, total))
         part.replace(output)
 
     with explained(folder):
         try:
             path: str = pooch.retrieve(
-                download.url, f"sha256:{download.sha256}", download.name, folder, downloader=go_on
+                download.url, f"sha256:{download.sha256}", download.name, folder, downloader=resume
             )
         except requests.RequestException as error:
             raise DataUnavailable(
                 f"cannot fetch {download.url}: {error}; fetch it again to go on where it stopped"
             ) from error
-        except ValueError as error:  # pooch's word for another checksum
+        except ValueError as error:  # pooch raises this for another checksum
             raise DamagedData(
                 f"{download.url} does not have the sha256 {download.sha256}: it was thrown away"
             ) from error
@@ -64,14 +64,14 @@ def _fetch(download: Download, folder: Path, progress: Progress) -> Path:
 
 
 def _download(url: str, part: Path, progress: Callable[[int, int], None]) -> None:
-    """Append what is missing to a part of a file."""
+    """Append the missing bytes to a partial file."""
     import requests
 
     start = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
     with requests.get(url, headers=headers, stream=True, timeout=_PATIENCE) as response:
         if start and response.status_code == _NOTHING_LEFT:
-            return  # it was complete: the checksum says whether it is right
+            return  # it was complete: the checksum is tested next
         response.raise_for_status()
         if response.status_code != _PARTIAL:
             start = 0

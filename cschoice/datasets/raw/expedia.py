@@ -49,7 +49,7 @@ class _Expedia(ShuffleSplits):
 
     @abstractmethod
     def _choices(self, tasks: ChoiceTasks, relevance: Relevance) -> ChoiceTasks:
-        """Return the searches that ask for this kind of choice, with what is chosen."""
+        """Return the searches that ask for this kind of choice, with the chosen hotels."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Expedia's train.csv, ten million rows: streamed twice, to see what is missing and to keep it."""
+"""Expedia's train.csv, ten million rows: streamed twice, to count gaps and to fill them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _HOTEL = (
 _COMPETITORS = tuple(
     f"comp{k}_{what}" for k in range(1, 9) for what in ("rate", "inv", "rate_percent_diff")
 )
-# All columns but ids, the date, and what was known only afterwards.
+# All columns but ids, the date, and those known only after the search.
 FEATURES = (*_HOTEL, *_COMPETITORS, POSITION)
 
 _CHOICES = {"srch_id": int, "click_bool": int, "booking_bool": int}
@@ -52,14 +52,14 @@ _MOST_MISSING = 0.5  # share of the rows
 
 @dataclass(frozen=True)
 class _Summary:
-    """What the first pass finds out."""
+    """The result of the first pass."""
 
     n_rows: int
     fills: Mapping[str, float]  # of the features that are kept
 
 
 def make(file: RawFile, folder: Path) -> None:
-    """Write what is needed of the file: features, and who chose what from which search."""
+    """Write the features of all hotels, the searches they belong to, and the choices."""
     summary = _summarize(file)
     searches = np.empty(summary.n_rows, dtype=np.int64)
     relevance = np.empty(summary.n_rows, dtype=np.int8)
@@ -117,7 +117,7 @@ def _relevance(batch: Batch, table: TableFile) -> NDArray[np.int8]:
     """Return 2 for the booked hotels, 1 for those that were clicked only."""
     clicked, booked = batch["click_bool"], batch["booking_bool"]
     if not (np.isin(clicked, (0, 1)) & np.isin(booked, (0, 1))).all():
-        raise table.wrong(_unlike)
+        raise table.first_error(_unlike)
     return np.where(booked == 1, 2, clicked).astype(np.int8)
 
 

@@ -1,7 +1,7 @@
 """Raw files as people have them: unpacked or still in their zip archive, plain or compressed.
 
-Archives are read in place and never unpacked, so nothing in them can be written anywhere; what a
-file unpacks to is limited, and so is the length of a line.
+Archives are read in place and never unpacked, so nothing in them can be written anywhere. The
+unpacked size of a file and the length of a line are limited.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RawFile:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open it for reading, uncompressed; what is damaged is said with its name."""
+        """Open it for reading, uncompressed; ``DamagedData`` names a file that cannot be."""
         try:
             if self.member is not None:
                 with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as file:
@@ -59,7 +59,7 @@ class RawFile:
                     yield file
         except _DAMAGE as error:
             raise DamagedData(f"{self} is damaged ({error}): get it again") from error
-        except RuntimeError as error:  # zipfile's word for an encrypted member
+        except RuntimeError as error:  # zipfile raises this for an encrypted member
             raise DamagedData(f"{self} cannot be read ({error})") from error
         except OSError as error:
             raise DamagedData(f"{self} cannot be read ({error.strerror or error})") from error
@@ -76,14 +76,14 @@ class RawFile:
                 if not line.isspace():
                     yield number, line
 
-    def number(self, line: int, what: str, text: str) -> float:
-        """Return the number that a text on a line is, or say that it is none."""
+    def number(self, line: int, name: str, text: str) -> float:
+        """Return the number that a text on a line is, or raise the error that names the line."""
         try:
             value = float(text)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise self.malformed(line, f"{what} must be a number, got '{text}'")
+            raise self.malformed(line, f"{name} must be a number, got '{text}'")
         return value
 
     def malformed(self, line: int, problem: str) -> DamagedData:
@@ -92,8 +92,8 @@ class RawFile:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a file may be called: the end of its path, under a folder with a certain name."""
+class FilePattern:
+    """The names a file may have: ends of its path, under a folder with a certain name."""
 
     names: tuple[str, ...]  # in order of preference, for example "S1.txt", "Fold2/test.txt"
     folders: tuple[str, ...] = ("",)  # how one above it may end, in letters and digits alone
@@ -112,7 +112,7 @@ class Wanted:
         return None
 
 
-def find(title: str, layouts: Sequence[Mapping[str, Wanted]]) -> dict[str, RawFile]:
+def find(title: str, layouts: Sequence[Mapping[str, FilePattern]]) -> dict[str, RawFile]:
     """Return the files of the first layout that is complete, looked for in all data folders."""
     searched = data_folders()
     listings = [listing(folder) for folder in searched]
@@ -166,11 +166,11 @@ def _members(path: Path) -> list[str]:
         with zipfile.ZipFile(path) as archive:
             return [info.filename for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, OSError):
-        return []  # whatever was in it is missing
+        return []  # its members count as missing
 
 
 def _best(
-    wanted: Wanted, listings: Iterable[list[tuple[str, RawFile]]], beside: str
+    wanted: FilePattern, listings: Iterable[list[tuple[str, RawFile]]], beside: str
 ) -> tuple[str, RawFile] | None:
     """Return the file of the first folder that has any; of several the nearest to another one."""
     for files in listings:

@@ -1,4 +1,4 @@
-"""Where raw data are looked for, and where what was made of them is kept."""
+"""The folders of raw data, and the cache of arrays made from them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.datasets.raw.files import RawFile
 from cschoice.datasets.raw.observed_choices import (
     Numbers,
-    Recorded,
+    ObservedChoices,
     WholeTasks,
     with_largest_chosen,
 )
@@ -33,7 +33,7 @@ Line = tuple[int, bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Letor(Recorded):
+class _Letor(ObservedChoices):
     """Queries in five parts, S1 to S5: fold i tests on one of them and trains on the others."""
 
     year: int = 2008
@@ -177,7 +177,7 @@ def _regular(chunk: Sequence[Line]) -> Rows | None:
 
 
 def _row(file: RawFile, number: int, line: bytes, grades: Sequence[int] | None) -> Rows:
-    """Read one line, features left out being 0, and say what is wrong with it."""
+    """Read one line, features left out being 0; ``DamagedData`` names its first mistake."""
     words = line.partition(b"#")[0].decode("ascii", errors="replace").split()
     if len(words) < 2 or not words[1].startswith("qid:"):
         raise file.malformed(number, "expected 'relevance qid:query 1:value …'")
@@ -200,7 +200,7 @@ def _row(file: RawFile, number: int, line: bytes, grades: Sequence[int] | None) 
     return np.asarray(np.nan_to_num(row))
 
 
-def _number(file: RawFile, line: int, what: str, text: str) -> float:
+def _number(file: RawFile, line: int, name: str, text: str) -> float:
     if text == "NULL":
-        raise file.malformed(line, f"{what} is NULL: use the QueryLevelNorm version of the set")
-    return file.number(line, what, text)
+        raise file.malformed(line, f"{name} is NULL: use the QueryLevelNorm version of the set")
+    return file.number(line, name, text)

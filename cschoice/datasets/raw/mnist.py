@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets.raw.digit_features import N_DIGITS, Digits, digits
-from cschoice.datasets.raw.sampled_sets import Chosen, Items, Pool, Rule, Sampled, Usable
+from cschoice.datasets.raw.sampled_sets import Chosen, Items, Pool, Rule, SampledSets, Usable
 from cschoice.datasets.source import check_option
 from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
@@ -33,7 +33,7 @@ def occurrences(labels: NDArray[np.int64]) -> Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _DigitProblem(Sampled):
+class _DigitProblem(SampledSets):
     """Train and test tasks draw from disjoint halves of the images, dealt anew for each fold."""
 
     standardize: ClassVar[bool] = False
@@ -56,7 +56,7 @@ class _DigitProblem(Sampled):
 
     @abstractmethod
     def _choice(self, occurs: Counts) -> tuple[Usable, Chosen]:
-        """Say which tasks the problem is about, and what may be chosen from them."""
+        """Mark the tasks that belong to the problem, and the objects that may be chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ _ENTRIES_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True)
 class WholeTasks:
-    """All tasks of a dataset, with what else its files say."""
+    """All tasks of a dataset, with relevance and parts where its files have them."""
 
     tasks: ChoiceTasks
     relevance: NDArray[np.float32] | None = None  # one per entry; the largest is chosen
@@ -29,7 +29,7 @@ class WholeTasks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded(ABC):
+class ObservedChoices(ABC):
     """Tasks read from files; folds divide them, training tasks are sub-sampled."""
 
     n_objects: int = 10  # of a training task: larger ones are sub-sampled
@@ -89,7 +89,7 @@ class Recorded(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShuffleSplits(Recorded):
+class ShuffleSplits(ObservedChoices):
     """Every fold divides the tasks at random, the same share of each size for training."""
 
     train_share: float
@@ -121,8 +121,8 @@ def sub_samples(
     """Draw objects from each of these tasks, at least one chosen and one not among them.
 
     Where the relevance is known, the most relevant of the objects drawn is chosen. Tasks that
-    are no larger stay whole. Samples of one task are a group: what is tuned on some of them would
-    otherwise be tested on others.
+    are no larger stay whole. Samples of one task are a group: otherwise
+    parameters tuned on some of them would be tested on the others.
     """
     tasks = whole.tasks
     mean_size = max(1, int(tasks.sizes[numbers].mean()))

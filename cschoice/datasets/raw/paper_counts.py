@@ -10,7 +10,7 @@ Count = int | tuple[int, ...]  # a number, one per fold, or the smallest and the
 
 @dataclass(frozen=True)
 class PaperCounts:
-    """What the paper counts of a dataset, and why the same files may give something else."""
+    """The paper's counts of a dataset, and reasons why the same files may give others."""
 
     counts: Mapping[str, Count]
     notes: Mapping[str, str] = field(default_factory=dict)

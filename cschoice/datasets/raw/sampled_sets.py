@@ -1,4 +1,4 @@
-"""Tasks of items drawn at random from a table, with a rule that says what is chosen."""
+"""Tasks of items drawn at random from a table, with a rule that chooses from them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _RAREST = 1e-4  # share of the sets drawn that a rule must accept
 
 @dataclass(frozen=True)
 class Pool:
-    """Items to draw from, and what is chosen from sets of them."""
+    """Items to draw from, and the rule that chooses from sets of them."""
 
     table: NDArray[np.float32]
     rule: Rule
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampled(ABC):
+class SampledSets(ABC):
     """Sets of different items, uniform among those that the rule accepts.
 
     Every fold is a fresh draw; more tasks begin with the same ones.
@@ -51,7 +51,7 @@ class Sampled(ABC):
 
     @abstractmethod
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:
-        """Return what the train and the test tasks of a fold are drawn from."""
+        """Return the pools that the train and the test tasks of a fold are drawn from."""
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Draw the train and test tasks of a fold."""
@@ -80,7 +80,7 @@ class Sampled(ABC):
         )
 
     def _fill(self, pool: Pool, rng: np.random.Generator, items: Items, chosen: Chosen) -> None:
-        """Draw until there are enough tasks; always as many at once, whatever is still needed."""
+        """Draw until there are enough tasks, always the same number at once."""
         n_items = len(pool.table)
         if self.n_objects > n_items:
             raise InvalidParameter(

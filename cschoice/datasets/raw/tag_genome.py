@@ -1,4 +1,4 @@
-"""The Tag Genome: which movie is most like, or unlike, the one in the middle of a set."""
+"""The Tag Genome: choose the movie most, or least, similar to the medoid of a set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cschoice.datasets.raw.cache import cached, load_array, save_arrays
 from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.datasets.raw.files import RawFile
-from cschoice.datasets.raw.sampled_sets import Chosen, Items, Pool, Sampled, Usable
+from cschoice.datasets.raw.sampled_sets import Chosen, Items, Pool, SampledSets, Usable
 from cschoice.datasets.raw.tag_genome_files import popularities, relevances
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import Kind
@@ -25,7 +25,7 @@ _TASKS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MovieProblem(Sampled):
+class _MovieProblem(SampledSets):
     """Sets of movies compared with their medoid; train and test share one table of movies."""
 
     kind: ClassVar[Kind] = Kind.SINGLETON
@@ -40,7 +40,7 @@ class _MovieProblem(Sampled):
             )
 
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:  # noqa: ARG002
-        """Draw from all movies, whatever the fold."""
+        """Draw from all movies, in every fold."""
         table, weights = genome()
         directions = weighted_directions(table, weights)
 

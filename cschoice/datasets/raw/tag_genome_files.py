@@ -23,7 +23,7 @@ _SEPARATED_BY_TABS: Mapping[str, Any] = {"delimiter": "\t", "quote": None}
 def popularities(files: Files) -> tuple[Tags, NDArray[np.int64]]:
     """Return the tags, and how many people used each of them.
 
-    The release of its own says so; that with the ratings lists who used which tag on what.
+    The separate release has the numbers; the one with the ratings has every use of a tag.
     """
     if "applied" not in files:
         columns = ("tagId", "tag", "popularity")
@@ -58,7 +58,7 @@ def _uses(table: TableFile, number: Mapping[str, int]) -> NDArray[np.int64]:
 
 def _checked(tags: Tags, table: TableFile) -> Tags:
     if len(np.unique(tags)) < len(tags):
-        raise table.wrong(repeated("tagId"))
+        raise table.first_error(repeated("tagId"))
     return tags
 
 
@@ -76,7 +76,7 @@ def relevances(files: Files, tags: Tags) -> NDArray[np.float32]:
         tag = np.minimum(np.searchsorted(tags, batch["tagId"], sorter=order), len(tags) - 1)
         right = (batch["relevance"] >= 0) & (batch["relevance"] <= 1)
         if not (right & (tags[order[tag]] == batch["tagId"])).all():
-            raise table.wrong(_unlike(set(tags.tolist())))
+            raise table.first_error(_unlike(set(tags.tolist())))
         movies, movie = np.unique(batch["movieId"], return_inverse=True)
         place = np.array([rows.setdefault(number, len(rows)) for number in movies.tolist()])
         matrix = _with_room(matrix, len(rows), table)
@@ -114,7 +114,7 @@ def _with_room(matrix: NDArray[np.float32], n_rows: int, table: TableFile) -> ND
 def _check_complete(
     table: TableFile, matrix: NDArray[np.float32], movies: list[int], tags: Tags, n_read: int
 ) -> None:
-    """Refuse a matrix with gaps, and one of which something was read twice."""
+    """Refuse a matrix with gaps, and one with a relevance that was read twice."""
     if not movies:
         raise DamagedData(f"{table.file} has no rows: get it again")
     gaps = np.isnan(matrix)
@@ -125,4 +125,4 @@ def _check_complete(
             "get it again"
         )
     if n_read > matrix.size:
-        raise table.wrong(repeated("movieId", "tagId"))
+        raise table.first_error(repeated("movieId", "tagId"))

@@ -1,7 +1,7 @@
-"""Large tables as text: read by column in bounded memory, and what is wrong by line.
+"""Large text tables, read by column in bounded memory; errors name the line.
 
-pyarrow reads fast and says little of what it cannot read; then the file is read again line by
-line, slowly, up to the line that is wrong.
+pyarrow reads fast, but its errors hardly locate a mistake: then the file is read again line by
+line, slowly, up to the wrong line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cschoice.errors import DamagedData
 
 Batch = dict[str, NDArray[Any]]
 Row = dict[str, Any]
-Problem = Callable[[Row], str | None]  # what is wrong with a row, if anything
+Problem = Callable[[Row], str | None]  # describes the mistake in a row, if it has one
 
 _BYTES_AT_ONCE = 8 * 2**20
 
@@ -33,7 +33,7 @@ class TableFile:
     names: Sequence[str] = ()  # of all columns; none: they stand in the first line
     delimiter: str = ","
     quote: str | None = '"'
-    missing: Sequence[str] = ()  # what stands for a float that is not there
+    missing: Sequence[str] = ()  # texts that stand for a missing float
 
     def batches(self) -> Iterator[Batch]:
         """Yield some thousand rows at a time, column by column; missing numbers are NaN."""
@@ -43,12 +43,12 @@ class TableFile:
             while (batch := self._next(reader)) is not None:
                 yield batch
 
-    def wrong(self, problem: Problem | None = None) -> DamagedData:
+    def first_error(self, problem: Problem | None = None) -> DamagedData:
         """Return the error for the first line that cannot be read, or has a ``problem``."""
         try:
             for line, row in self._rows():
-                if problem and (says := problem(row)):
-                    return self.file.malformed(line, says)
+                if problem and (mistake := problem(row)):
+                    return self.file.malformed(line, mistake)
         except DamagedData as error:
             return error
         return DamagedData(f"{self.file} cannot be read: it must be UTF-8 text without NUL")
@@ -89,7 +89,7 @@ class TableFile:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise self.wrong() from error
+            raise self.first_error() from error
 
     def _next(self, reader: Any) -> Batch | None:
         import pyarrow as pa
@@ -99,7 +99,7 @@ class TableFile:
         except StopIteration:
             return None
         except pa.ArrowInvalid as error:
-            raise self.wrong() from error
+            raise self.first_error() from error
         arrays = {name: batch.column(name) for name in self.columns}
         values = {name: array.to_numpy(zero_copy_only=False) for name, array in arrays.items()}
         for name, array in arrays.items():
@@ -107,7 +107,7 @@ class TableFile:
             if self.columns[name] is float:
                 n_missing -= np.count_nonzero(~np.isfinite(values[name]))  # NaN and infinity
             if n_missing:
-                raise self.wrong()
+                raise self.first_error()
         return values
 
     def _rows(self) -> Iterator[tuple[int, Row]]:
@@ -144,7 +144,7 @@ class TableFile:
 
 
 def repeated(*names: str) -> Problem:
-    """Return what finds the first row whose values of these columns stood in a row before."""
+    """Return a check that finds the first row with the same values as one before it."""
     seen = set()
 
     def problem(row: Row) -> str | None:

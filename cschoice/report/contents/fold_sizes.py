@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cschoice.datasets import make_dataset
-from cschoice.datasets.raw.observed_choices import Recorded
+from cschoice.datasets.raw.observed_choices import ObservedChoices
 from cschoice.datasets.raw.paper_counts import PAPER_COUNTS
 from cschoice.errors import CschoiceError
 from cschoice.report.compute.labels import dataset_label
@@ -35,7 +35,7 @@ def recorded_tables() -> list[Table]:
 def _counted(dataset: str) -> tuple[Group, str] | None:
     """Count the tasks of each fold, beside the paper's; None if there are no files."""
     source = make_dataset(dataset)
-    if not isinstance(source, Recorded):
+    if not isinstance(source, ObservedChoices):
         return None
     try:
         whole = source.whole()

@@ -1,10 +1,11 @@
 """Tables of choices, as people have them, to choice tasks.
 
-``description``: what the columns mean, as the user says it. ``reading``: files and data frames to
-Arrow tables. ``values``: columns as numbers, labels or flags. ``objects``: long and wide tables to
-one row per object. ``arranging``: objects into tasks, and which of them are invalid.
-``encoding``: what is learned at import (categories, fills) and applied again to every later
-table, by ``learning`` and ``matrix``.
+``description``: the meaning of the columns, as the user gives it. ``arrow_tables``: files and data
+frames to Arrow tables. ``columns``: columns as numbers, labels or flags. ``objects``: long and wide
+tables to one row per object. ``task_entries``: the objects on offer task by task, and invalid
+tasks. ``missing_values``: gaps and how they are filled. ``encoding``: categories, fills and
+constants, learned at import and applied again to every later table by ``encoder``;
+``feature_matrix`` lays them out.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from __future__ import annotations
 from typing import Any
 
 from cschoice.tasks.frames.description import Description, describe
+from cschoice.tasks.frames.encoder import EncodedTable, apply_encoding, learn_encoding
 from cschoice.tasks.frames.encoding import Encoding
-from cschoice.tasks.frames.learning import Table, apply_encoding, learn_encoding
 
-__all__ = ["Description", "Encoding", "Table", "describe", "encode", "learn"]
+__all__ = ["Description", "EncodedTable", "Encoding", "describe", "encode", "learn"]
 
 
 def learn(
     source: Any, description: Description, impute: Any = (), drop_invalid: bool = False
-) -> tuple[Encoding, Table]:
-    """Read a file or data frame and learn how to turn it into tasks; return both."""
-    from cschoice.tasks.frames.reading import read
+) -> tuple[Encoding, EncodedTable]:
+    """Read a file or data frame; return the encoding learned of it, and the table encoded."""
+    from cschoice.tasks.frames.arrow_tables import read_table
 
-    return learn_encoding(read(source, description), description, impute, drop_invalid)
+    return learn_encoding(read_table(source, description), description, impute, drop_invalid)
 
 
-def encode(source: Any, encoding: Encoding) -> Table:
-    """Read a file or data frame that is to be predicted: what was chosen need not be there."""
-    from cschoice.tasks.frames.reading import read
+def encode(source: Any, encoding: Encoding) -> EncodedTable:
+    """Read a file or data frame to be predicted; it needs no column of choices."""
+    from cschoice.tasks.frames.arrow_tables import read_table
 
-    return apply_encoding(read(source, encoding.description, learning=False), encoding)
+    return apply_encoding(read_table(source, encoding.description, learning=False), encoding)

@@ -1,4 +1,4 @@
-"""What the columns of a table mean, as the user says it."""
+"""The meaning of the columns of a table, as the user gives it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILLED = "filled"  # as ``available``: an alternative is on offer where its feat
 
 @dataclass(frozen=True)
 class Description:
-    """Which columns say what; a table with ``alternatives`` is wide, one row per task.
+    """The meaning of columns; a table with ``alternatives`` is wide, one row per task.
 
     In a wide table columns are patterns: ``{}_COST`` is TRAIN_COST for the alternative TRAIN, and
     ``{}_COST|0`` is 0 for alternatives that have no such column.
@@ -28,7 +28,7 @@ class Description:
     chosen: str
     task: tuple[str, ...] = ()
     object: str | None = None
-    alternatives: Mapping[str, str] | None = None  # name -> what ``chosen`` calls it
+    alternatives: Mapping[str, str] | None = None  # name -> its code in ``chosen``
     available: str | None = None
     group: str | None = None
     context: tuple[str, ...] = ()  # of the chooser, appended to the features of each object
@@ -43,7 +43,7 @@ class Description:
         return tuple(dict.fromkeys([*self.context, *self.cross]))
 
     def columns(self, known: Sequence[str], learning: bool = True) -> list[str]:
-        """Return the columns that are needed of a table that has these; refuse what it lacks."""
+        """Return the columns to read from a table with the ``known`` ones; refuse missing ones."""
         needed: dict[str, None] = {}
         problems = []
         for option, column, optional in self._needed(learning):
@@ -85,7 +85,7 @@ class Description:
         return [column.replace(HOLE, name) for name in self.alternatives]
 
     def default(self, pattern: str) -> float | None:
-        """Return what stands for a column that an alternative does not have."""
+        """Return the value of an alternative that does not have the column, if one is given."""
         _, bar, value = pattern.rpartition("|")
         if self.alternatives is None or not bar:
             return None

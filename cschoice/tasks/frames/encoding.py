@@ -1,7 +1,7 @@
-"""What is learned of a table at import, and applied again to every later table.
+"""The encoding that is learned of a table at import and applied to every later table.
 
-Categories, what replaces missing values, and which alternatives have constants are plain values,
-so that a model can keep them and read new tables exactly as it read the first one.
+Categories, the replacements of missing values, and the alternatives with constants are plain
+values, so that a model can keep them and read new tables exactly as it read the first one.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Encoding:
 
     @property
     def appended(self) -> list[Feature]:
-        """Return what is appended to the features of each object."""
+        """Return the chooser's features that are appended to those of each object."""
         return [feature for feature in self.of_chooser if feature.name in self.description.context]
 
     @property
     def crossed(self) -> list[Feature]:
-        """Return what is multiplied with the features of each object."""
+        """Return the chooser's features that are multiplied with those of each object."""
         return [feature for feature in self.of_chooser if feature.name in self.description.cross]

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidTable
+from cschoice.tasks.frames.columns import Column, row
 from cschoice.tasks.frames.description import FILLED, HOLE, Description
-from cschoice.tasks.frames.values import Values, row
 
 Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Objects:
-    """What a table says of each object that could be chosen; features are still columns.
+    """All objects of a table, one that could be chosen per row; features are still columns.
 
     Objects stand in the order of the table (a wide one: alternative by alternative), those that
     are not available among them.
@@ -26,14 +26,14 @@ class Objects:
 
     rows: Codes  # of the table
     tasks: Codes  # number of the task, in the order in which they appear
-    keys: Mapping[str, list[Any]]  # what names each task
+    keys: Mapping[str, list[Any]]  # the columns that name the tasks, one value per task
     names: tuple[Codes, list[str]] | None  # of the alternatives, if they have any
-    naming: str  # what the names are called
+    naming: str  # the column of the names
     available: NDArray[np.bool_]
     chosen: NDArray[np.bool_] | None  # None where it is not known yet
     groups: Codes | None
-    features: list[Values]
-    of_chooser: list[Values]
+    features: list[Column]
+    of_chooser: list[Column]
 
     def named(self, task: int) -> str:
         """Name a task as the table does."""
@@ -41,7 +41,7 @@ class Objects:
 
 
 def objects_of(table: Any, description: Description, learning: bool = True) -> Objects:
-    """Return the objects of a table; what they are made of is refused if it makes no sense."""
+    """Return the objects of a table; refuse columns that do not fit their meaning."""
     wide = description.alternatives is not None
     n_copies = len(description.alternatives or ()) if wide else 1
     try:
@@ -63,21 +63,21 @@ def objects_of(table: Any, description: Description, learning: bool = True) -> O
             groups=_groups(table, description, n_copies) if learning else None,
             features=features,
             of_chooser=[
-                Values(name, ((name, table[name]),) * n_copies) for name in description.of_chooser
+                Column(name, ((name, table[name]),) * n_copies) for name in description.of_chooser
             ],
         )
     except ValueError as error:
         raise InvalidTable(getattr(error, "problems", [str(error)])) from error
 
 
-def _stacked(table: Any, description: Description, name: str, pattern: str) -> Values:
+def _stacked(table: Any, description: Description, name: str, pattern: str) -> Column:
     """Return a feature of all alternatives; those that lack the column have its default."""
     import pyarrow as pa
 
     columns = description.of_alternatives(pattern)
     absent = pa.chunked_array([pa.repeat(description.default(pattern), table.num_rows)])
     known = table.column_names
-    return Values(name, tuple((k, table[k] if k in known else absent) for k in columns))
+    return Column(name, tuple((k, table[k] if k in known else absent) for k in columns))
 
 
 def _tasks(table: Any, description: Description) -> tuple[Codes, dict[str, list[Any]]]:
@@ -87,7 +87,7 @@ def _tasks(table: Any, description: Description) -> tuple[Codes, dict[str, list[
         return numbers, {"row": (numbers + 1).tolist()}
     combined = np.zeros(table.num_rows, dtype=np.int64)
     for name in description.task:
-        codes, labels = Values(name, ((name, table[name]),)).labels()
+        codes, labels = Column(name, ((name, table[name]),)).labels()
         if (codes < 0).any():
             raise ValueError(f"column '{name}' names no task in {row(int((codes < 0).argmax()))}")
         combined = np.unique(combined * len(labels) + codes, return_inverse=True)[1]
@@ -105,7 +105,7 @@ def _names(table: Any, description: Description) -> tuple[Codes, list[str]] | No
         return codes, list(description.alternatives)
     if description.object is None:
         return None
-    codes, labels = Values(
+    codes, labels = Column(
         description.object, ((description.object, table[description.object]),)
     ).labels()
     if (codes < 0).any():
@@ -115,9 +115,9 @@ def _names(table: Any, description: Description) -> tuple[Codes, list[str]] | No
 
 
 def _available(
-    table: Any, description: Description, features: Sequence[Values], n_objects: int
+    table: Any, description: Description, features: Sequence[Column], n_objects: int
 ) -> NDArray[np.bool_]:
-    """Say which objects were on offer; one whose flag is missing was not."""
+    """Mark the objects that were on offer; one whose flag is missing was not."""
     pattern = description.available
     if pattern is None:
         return np.ones(n_objects, dtype=bool)
@@ -137,7 +137,7 @@ def _available(
 def _chosen(
     table: Any, description: Description, names: tuple[Codes, list[str]] | None
 ) -> NDArray[np.bool_]:
-    """Say of each object whether it was chosen: it is marked, or its name is given.
+    """Mark the chosen objects: the column marks them, or gives the name of the chosen one.
 
     No mark means no: many tables only mark what was chosen.
     """
@@ -152,7 +152,7 @@ def _chosen(
             raise ValueError(
                 f"column '{column}' must hold 0 and 1 or true and false{hint}, got {_some(values)}"
             )
-    codes, labels = Values(column, ((column, table[column]),)).labels()
+    codes, labels = Column(column, ((column, table[column]),)).labels()
     assert names is not None  # a wide table has alternatives, a long one was refused above
     called = names[1]
     if description.alternatives is not None:
@@ -173,13 +173,13 @@ def _chosen(
 def _groups(table: Any, description: Description, n_copies: int) -> Codes | None:
     if description.group is None:
         return None
-    codes, _ = Values(description.group, ((description.group, table[description.group]),)).labels()
+    codes, _ = Column(description.group, ((description.group, table[description.group]),)).labels()
     if (codes < 0).any():
         first = row(int((codes < 0).argmax()))
         raise ValueError(f"column '{description.group}' names no group in {first}")
     return np.tile(codes, n_copies)
 
 
-def _some(values: Values) -> str:
+def _some(values: Column) -> str:
     labels = values.labels()[1]
     return ", ".join(f"'{label}'" for label in labels[:3]) + (", …" if len(labels) > 3 else "")

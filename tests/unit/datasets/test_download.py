@@ -9,7 +9,7 @@ import pytest
 
 from cschoice.datasets.raw import download
 from cschoice.datasets.raw.catalogue import RAW_DATA, Download, RawData
-from cschoice.datasets.raw.files import Wanted
+from cschoice.datasets.raw.files import FilePattern
 from cschoice.datasets.raw.folders import cache_folder
 from cschoice.errors import DamagedData, DataUnavailable, FileNotUsable
 
@@ -67,7 +67,7 @@ def raw(server, monkeypatch, raw_folder):  # noqa: ARG001
     def offer(sha256=SHA256):
         data = RawData(
             title="A file",
-            layouts=({"file": Wanted(("file.bin",))},),
+            layouts=({"file": FilePattern(("file.bin",))},),
             home="nowhere",
             terms="free",
             steps="none",

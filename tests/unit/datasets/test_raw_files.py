@@ -12,7 +12,7 @@ import pytest
 
 from cschoice.datasets.raw import files
 from cschoice.datasets.raw.cache import cached, fingerprint, load_array, save_arrays
-from cschoice.datasets.raw.files import RawFile, Wanted, find, listing
+from cschoice.datasets.raw.files import FilePattern, RawFile, find, listing
 from cschoice.datasets.raw.folders import cache_folder, data_folders
 from cschoice.errors import DamagedData, DataUnavailable, FileNotUsable
 
@@ -38,13 +38,13 @@ def pack(path, content=TEXT, member="deep/file.txt"):
 )
 def test_a_file_is_found_and_read_however_it_is_packed(raw_folder, name):
     pack(raw_folder / name)
-    (file,) = find("it", [{"text": Wanted(("file.txt",))}]).values()
+    (file,) = find("it", [{"text": FilePattern(("file.txt",))}]).values()
     assert list(file.lines()) == [(1, b"first\n"), (3, b" third \n")]
 
 
 def test_names_are_tried_in_order_and_folders_must_fit(raw_folder):
     pack(raw_folder / "MQ2008-list" / "S1.txt")
-    wanted = Wanted(("S1.txt", "Fold2/test.txt"), ("mq2008",))
+    wanted = FilePattern(("S1.txt", "Fold2/test.txt"), ("mq2008",))
     with pytest.raises(DataUnavailable, match="it: S1.txt not found in"):
         find("it", [{"S1": wanted}])
     second = pack(raw_folder / "letor_mq2008" / "Fold2" / "test.txt")
@@ -55,8 +55,8 @@ def test_names_are_tried_in_order_and_folders_must_fit(raw_folder):
 
 
 def test_the_first_complete_layout_is_used(raw_folder):
-    old = {"a": Wanted(("a.dat",)), "b": Wanted(("b.dat",))}
-    new = {"a": Wanted(("a.csv",))}
+    old = {"a": FilePattern(("a.dat",)), "b": FilePattern(("b.dat",))}
+    new = {"a": FilePattern(("a.csv",))}
     pack(raw_folder / "a.dat")
     pack(raw_folder / "a.csv")
     assert find("it", [old, new])["a"].path.name == "a.csv"
@@ -70,7 +70,7 @@ def test_several_folders_are_searched_in_order(raw_folder, tmp_path, monkeypatch
     assert data_folders() == [raw_folder, other, cache_folder() / "data"]
     pack(other / "x")
     pack(cache_folder() / "data" / "x")
-    assert find("it", [{"x": Wanted(("x",))}])["x"].path == other / "x"
+    assert find("it", [{"x": FilePattern(("x",))}])["x"].path == other / "x"
 
 
 def test_without_variables_the_users_cache_is_meant(monkeypatch):
@@ -138,11 +138,11 @@ def test_a_zip_that_is_none_holds_nothing(raw_folder):
 def test_a_data_folder_may_be_that_of_one_dataset(raw_folder, monkeypatch):
     path = pack(raw_folder / "MQ2008" / "S1.txt")
     monkeypatch.setenv("CSCHOICE_DATA", str(path.parent))
-    assert find("it", [{"S1": Wanted(("S1.txt",), ("mq2008",))}])["S1"].path == path
+    assert find("it", [{"S1": FilePattern(("S1.txt",), ("mq2008",))}])["S1"].path == path
 
 
 def test_folders_with_other_data_under_the_same_names_are_passed_over(raw_folder):
-    wanted = Wanted(("images",), never=("fashionmnist",))
+    wanted = FilePattern(("images",), never=("fashionmnist",))
     pack(raw_folder / "Fashion-MNIST" / "raw" / "images")
     with pytest.raises(DataUnavailable, match="images not found"):
         find("it", [{"images": wanted}])

@@ -78,9 +78,9 @@ def test_the_line_that_is_wrong_is_named(tmp_path, monkeypatch, text, says):
 
 def test_a_problem_of_the_reader_is_found_by_line(tmp_path):
     one = table(tmp_path, "a,b\n1,2\n3,2\n\n1,2\n")
-    assert "line 5: a 1 for the second time" in str(one.wrong(repeated("a")))
+    assert "line 5: a 1 for the second time" in str(one.first_error(repeated("a")))
     assert "line 3: a 3, too much" in str(
-        one.wrong(lambda row: "a 3, too much" if row["a"] > 2 else None)
+        one.first_error(lambda row: "a 3, too much" if row["a"] > 2 else None)
     )
 
 

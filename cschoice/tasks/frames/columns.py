@@ -1,4 +1,4 @@
-"""Columns as numbers, labels or flags; what does not fit is named by column and row."""
+"""Columns as numbers, labels or flags; a value that does not fit is named by column and row."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class Values:
-    """The values of one thing: a column, or a column per alternative behind each other."""
+class Column:
+    """A column of a long table, or the columns of all alternatives of a wide one, stacked."""
 
     name: str
     pieces: tuple[tuple[str, Any], ...]  # the column's name and its values, an Arrow array
 
     @property
     def categorical(self) -> bool:
-        """Say whether these are categories by their type, or words of which none is a number."""
+        """Whether these are categories by their type, or words of which none is a number."""
         import pyarrow as pa
 
         if any(pa.types.is_dictionary(column.type) for _, column in self.pieces):
@@ -33,7 +33,7 @@ class Values:
         )
 
     def numbers(self) -> NDArray[np.float64]:
-        """Return numbers, NaN where they are missing; ``ValueError`` says what is none."""
+        """Return numbers, NaN where they are missing; ``ValueError`` names a value that is none."""
         return np.concatenate([_numbers(name, column) for name, column in self.pieces])
 
     def labels(self) -> tuple[NDArray[np.int64], list[str]]:
@@ -50,7 +50,7 @@ class Values:
         return rank[codes], [names[k] for k in order]
 
     def flags(self) -> NDArray[np.int8] | None:
-        """Return 1 for yes, 0 for no, -1 where it is missing; None if that is not what it is."""
+        """Return 1 for yes, 0 for no, -1 where it is missing; None if there are other values."""
         codes, names = self.labels()
         meaning = [1 if name.lower() in _YES else 0 if name.lower() in _NO else 2 for name in names]
         if 2 in meaning:
@@ -64,7 +64,7 @@ def row(number: int) -> str:
 
 
 def _words(column: Any) -> dict[str, float | None] | None:
-    """Return the different texts of a column and what number each is; None if it has none."""
+    """Return the different texts of a column, each as a number if it is one; None if no text."""
     import pyarrow as pa
 
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidTable
-from cschoice.tasks.frames.arranging import Arranged, arrange, without_invalid
+from cschoice.tasks.frames.columns import Column, row
 from cschoice.tasks.frames.description import Description
 from cschoice.tasks.frames.encoding import Encoding, Feature
-from cschoice.tasks.frames.filling import Impute, Raw, fill_for, impute_of, raw_of
-from cschoice.tasks.frames.matrix import Matrix, matrix_of
+from cschoice.tasks.frames.feature_matrix import Matrix, feature_matrix
+from cschoice.tasks.frames.missing_values import (
+    Impute,
+    RawFeature,
+    learned_fill,
+    parse_impute,
+    raw_feature,
+)
 from cschoice.tasks.frames.objects import Objects, objects_of
-from cschoice.tasks.frames.values import Values, row
+from cschoice.tasks.frames.task_entries import TaskEntries, entries_of, without_invalid_tasks
 
 _MANY = 100  # categories that nobody declared: rather names or free text
 
@@ -25,46 +31,46 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Table:
+class EncodedTable:
     """The tasks of a table, as arrays with one row per available object."""
 
     features: Matrix
     objects: Objects
-    arranged: Arranged
-    dropped: Mapping[str, int] = field(default_factory=dict)  # what was wrong -> tasks
+    entries: TaskEntries
+    dropped: Mapping[str, int] = field(default_factory=dict)  # problem -> tasks that had it
 
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Return where each task starts."""
-        return self.arranged.offsets
+        return self.entries.offsets
 
     @property
     def chosen(self) -> NDArray[np.bool_]:
-        """Return what was chosen; nothing where that is not known."""
+        """Return which objects were chosen; none where the table does not tell."""
         if self.objects.chosen is None:
             return np.zeros(len(self.features), dtype=bool)
-        return self.objects.chosen[self.arranged.entries]
+        return self.objects.chosen[self.entries.objects]
 
     @property
     def groups(self) -> NDArray[np.int64] | None:
-        """Return who chose, a number per task, where it is known."""
+        """Return the chooser of each task, a number, where it is known."""
         if self.objects.groups is None:
             return None
-        return self.objects.groups[self.arranged.entries[self.offsets[:-1]]]
+        return self.objects.groups[self.entries.objects[self.offsets[:-1]]]
 
     def labels(self) -> dict[str, Any]:
-        """Return what names the task and the alternative of each object, as columns."""
-        task = self.objects.tasks[self.arranged.entries]
+        """Return the columns that name the task and the alternative of each object."""
+        task = self.objects.tasks[self.entries.objects]
         keys = {name: np.asarray(values)[task] for name, values in self.objects.keys.items()}
         if self.objects.names is None:
-            return keys | {"row": self.objects.rows[self.arranged.entries] + 1}
+            return keys | {"row": self.objects.rows[self.entries.objects] + 1}
         codes, names = self.objects.names
-        return keys | {self.objects.naming: np.asarray(names)[codes[self.arranged.entries]]}
+        return keys | {self.objects.naming: np.asarray(names)[codes[self.entries.objects]]}
 
     @property
     def in_order(self) -> NDArray[np.int64]:
         """Return the objects in the order of the table's rows."""
-        return np.argsort(self.objects.rows[self.arranged.entries], kind="stable")
+        return np.argsort(self.objects.rows[self.entries.objects], kind="stable")
 
     @property
     def n_copies(self) -> int:
@@ -79,15 +85,15 @@ class Table:
 
 def learn_encoding(
     table: Any, description: Description, impute: Any = (), drop_invalid: bool = False
-) -> tuple[Encoding, Table]:
-    """Learn how to turn a table into tasks, and do it."""
+) -> tuple[Encoding, EncodedTable]:
+    """Learn the encoding of a table and encode it."""
     objects = objects_of(table, description)
     raws = _each(lambda values: _learned_raw(values, description), objects.features)
     choosers = _each(lambda values: _learned_raw(values, description), objects.of_chooser)
-    ways = impute_of(impute, [raw.name for raw in [*raws, *choosers]])
-    arranged, dropped = without_invalid(
+    ways = parse_impute(impute, [raw.name for raw in [*raws, *choosers]])
+    entries, dropped = without_invalid_tasks(
         objects,
-        arrange(objects),
+        entries_of(objects),
         description.kind,
         raws,
         choosers,
@@ -96,33 +102,33 @@ def learn_encoding(
     )
     encoding = Encoding(
         description,
-        tuple(_each(lambda raw: _feature(raw, arranged, ways), raws)),
-        tuple(_each(lambda raw: _feature(raw, arranged, ways), choosers)),
-        tuple(_alternatives(objects, arranged)) if description.constants else (),
+        tuple(_each(lambda raw: _feature(raw, entries, ways), raws)),
+        tuple(_each(lambda raw: _feature(raw, entries, ways), choosers)),
+        tuple(_alternatives(objects, entries)) if description.constants else (),
     )
-    return encoding, Table(
-        matrix_of(encoding, objects, arranged.entries, raws, choosers), objects, arranged, dropped
-    )
+    matrix = feature_matrix(encoding, objects, entries.objects, raws, choosers)
+    return encoding, EncodedTable(matrix, objects, entries, dropped)
 
 
-def apply_encoding(table: Any, encoding: Encoding) -> Table:
+def apply_encoding(table: Any, encoding: Encoding) -> EncodedTable:
     """Turn another table into tasks, exactly as the first one was."""
     objects = objects_of(table, encoding.description, learning=False)
-    arranged = arrange(objects)
+    entries = entries_of(objects)
 
-    def raws(features: Sequence[Feature], values: Sequence[Values]) -> list[Raw]:
+    def raws(features: Sequence[Feature], values: Sequence[Column]) -> list[RawFeature]:
         of = {value.name: value for value in values}
         return _each(
-            lambda feature: _known_raw(feature, of[feature.name], objects, arranged), features
+            lambda feature: _known_raw(feature, of[feature.name], objects, entries), features
         )
 
     own = raws(encoding.features, objects.features)
     choosers = raws(encoding.of_chooser, objects.of_chooser)
-    return Table(matrix_of(encoding, objects, arranged.entries, own, choosers), objects, arranged)
+    matrix = feature_matrix(encoding, objects, entries.objects, own, choosers)
+    return EncodedTable(matrix, objects, entries)
 
 
 def _each(function: Callable[[Given], Result], values: Iterable[Given]) -> list[Result]:
-    """Apply a function to all values; say all that is wrong, not only the first."""
+    """Apply a function to all values; raise all errors together."""
     results, problems = [], []
     for value in values:
         try:
@@ -134,10 +140,10 @@ def _each(function: Callable[[Given], Result], values: Iterable[Given]) -> list[
     return results
 
 
-def _learned_raw(values: Values, description: Description) -> Raw:
-    """Return labels for what is declared categorical or is words, else numbers."""
+def _learned_raw(values: Column, description: Description) -> RawFeature:
+    """Read labels of a feature declared categorical or made of words, else numbers."""
     declared = values.name in description.categorical
-    raw = raw_of(values, declared or values.categorical)
+    raw = raw_feature(values, declared or values.categorical)
     if raw.labels is not None and not declared and len(raw.labels) > _MANY:
         raise ValueError(
             f"feature '{raw.name}' has {len(raw.labels):,} different texts, such as "
@@ -146,10 +152,10 @@ def _learned_raw(values: Values, description: Description) -> Raw:
     return raw
 
 
-def _feature(raw: Raw, arranged: Arranged, ways: Impute) -> Feature:
+def _feature(raw: RawFeature, entries: TaskEntries, ways: Impute) -> Feature:
     """Learn categories and the fill from the objects that are used."""
-    used = Raw(raw.name, raw.values[arranged.entries], raw.labels)
-    fill = fill_for(used, ways)
+    used = RawFeature(raw.name, raw.values[entries.objects], raw.labels)
+    fill = learned_fill(used, ways)
     if raw.labels is None:
         return Feature(raw.name, None, fill)
     found = {raw.labels[k] for k in np.unique(used.values[~used.missing])}
@@ -158,21 +164,23 @@ def _feature(raw: Raw, arranged: Arranged, ways: Impute) -> Feature:
     )
 
 
-def _known_raw(feature: Feature, values: Values, objects: Objects, arranged: Arranged) -> Raw:
-    """Read a feature of a later table; refuse what was not there at import."""
-    raw = raw_of(values, feature.categories is not None)
-    rows, entries = objects.rows, arranged.entries
-    gaps = raw.missing[entries]
+def _known_raw(
+    feature: Feature, values: Column, objects: Objects, entries: TaskEntries
+) -> RawFeature:
+    """Read a feature of a later table; refuse gaps and categories that the import did not have."""
+    raw = raw_feature(values, feature.categories is not None)
+    rows, used = objects.rows, entries.objects
+    gaps = raw.missing[used]
     if gaps.any() and feature.fill is None:
-        first = row(rows[entries[gaps.argmax()]])
+        first = row(rows[used[gaps.argmax()]])
         raise ValueError(
             f"'{raw.name}' is missing in {first}, and at import it was not said how to fill it"
         )
     if feature.categories is not None and raw.labels is not None:
         known = np.isin(raw.labels, feature.categories)
-        unseen = ~np.append(known, True)[raw.values[entries]]
+        unseen = ~np.append(known, True)[raw.values[used]]
         if unseen.any():
-            first = entries[unseen.argmax()]
+            first = used[unseen.argmax()]
             raise ValueError(
                 f"'{raw.name}' is '{raw.labels[raw.values[first]]}' in {row(rows[first])}, a "
                 f"category not seen at import; known: {', '.join(feature.categories)}"
@@ -180,7 +188,7 @@ def _known_raw(feature: Feature, values: Values, objects: Objects, arranged: Arr
     return raw
 
 
-def _alternatives(objects: Objects, arranged: Arranged) -> list[str]:
+def _alternatives(objects: Objects, entries: TaskEntries) -> list[str]:
     assert objects.names is not None
     codes, names = objects.names
-    return [names[k] for k in np.unique(codes[arranged.entries])]
+    return [names[k] for k in np.unique(codes[entries.objects])]

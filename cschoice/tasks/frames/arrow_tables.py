@@ -20,7 +20,7 @@ _COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.o
 _SEPARATORS = (",", ";", "\t")
 
 
-def read(source: Any, description: Description, learning: bool = True) -> Any:
+def read_table(source: Any, description: Description, learning: bool = True) -> Any:
     """Return the needed columns of a CSV file, a Parquet file or a pandas data frame."""
     if not isinstance(source, str | os.PathLike):
         return _from_frame(source, description, learning)
@@ -76,7 +76,7 @@ def _from_frame(frame: Any, description: Description, learning: bool) -> Any:
 
 
 def _from_series(series: Any) -> Any:
-    """Return a column; one of mixed types becomes text, in which what is no number is found."""
+    """Return a column; one of mixed types becomes text, whose words are checked later."""
     import pyarrow as pa
 
     try:
@@ -115,7 +115,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what libraries say of an unreadable file into one line about the file."""
+    """Turn a library's error about an unreadable file into one line that names the file."""
     import pyarrow as pa
 
     try:

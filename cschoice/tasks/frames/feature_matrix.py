@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from cschoice.errors import InvalidTable
 from cschoice.tasks.frames.encoding import Encoding, Feature
-from cschoice.tasks.frames.filling import Raw
+from cschoice.tasks.frames.missing_values import RawFeature
 from cschoice.tasks.frames.objects import Objects
 
 Matrix = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 
-def matrix_of(
+def feature_matrix(
     encoding: Encoding,
     objects: Objects,
     entries: Numbers,
-    raws: Sequence[Raw],
-    choosers: Sequence[Raw],
+    raws: Sequence[RawFeature],
+    choosers: Sequence[RawFeature],
 ) -> Matrix:
     """Lay out the features of these objects: own, constants, appended, crossed."""
     own = list(zip(encoding.features, raws, strict=True))
@@ -43,7 +43,7 @@ def matrix_of(
     return matrix
 
 
-def _columns(feature: Feature, raw: Raw, entries: Numbers) -> Iterator[NDArray[Any]]:
+def _columns(feature: Feature, raw: RawFeature, entries: Numbers) -> Iterator[NDArray[Any]]:
     """Yield the numbers of a feature, filled: one column, or one per category."""
     values, gaps = raw.values[entries], raw.missing[entries]
     if feature.categories is None:
@@ -59,10 +59,10 @@ def _columns(feature: Feature, raw: Raw, entries: Numbers) -> Iterator[NDArray[A
 
 def _constants(
     known: Sequence[str], codes: Numbers, names: list[str], entries: Numbers
-) -> tuple[Feature, Raw]:
+) -> tuple[Feature, RawFeature]:
     """Return the alternatives as a categorical feature; refuse those without a constant."""
     used = {names[k] for k in np.unique(codes[entries])}
     if used - set(known):
         unseen = f"{', '.join(sorted(used - set(known)))}; known: {', '.join(known)}"
         raise InvalidTable([f"alternatives not seen at import have no constant: {unseen}"])
-    return Feature("constant", tuple(known)), Raw("constant", codes, names)
+    return Feature("constant", tuple(known)), RawFeature("constant", codes, names)

@@ -1,4 +1,4 @@
-"""Columns as they come, with gaps, and what is put into the gaps."""
+"""Features as they are read, with gaps, and the values that fill the gaps."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
 from cschoice.registry import unknown_name
-from cschoice.tasks.frames.values import Values
+from cschoice.tasks.frames.columns import Column
 
 Impute = Mapping[str | None, str]  # column -> how; None for all others
 WAYS = ("mean", "median", "most-frequent")
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawFeature:
     """The values of a feature, one per object: numbers, or the numbers of labels."""
 
     name: str
@@ -27,24 +27,24 @@ class Raw:
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Say where there is no value."""
+        """Mark the objects without a value."""
         gaps: NDArray[np.bool_] = np.isnan(self.values) if self.labels is None else self.values < 0
         return gaps
 
 
-def raw_of(values: Values, categorical: bool) -> Raw:
-    """Return numbers or labels."""
+def raw_feature(values: Column, categorical: bool) -> RawFeature:
+    """Read the values of a feature as numbers or as labels."""
     if categorical:
-        return Raw(values.name, *values.labels())
-    return Raw(values.name, values.numbers())
+        return RawFeature(values.name, *values.labels())
+    return RawFeature(values.name, values.numbers())
 
 
-def impute_of(
+def parse_impute(
     given: str | Sequence[str] | Mapping[str | None, Any], known: Sequence[str]
 ) -> Impute:
-    """Read ``"median"``, ``"cost=0"`` or several of them.
+    """Return how each column is filled, from ``"median"``, ``"cost=0"`` or several of them.
 
-    >>> impute_of("median,cost=0", ["cost", "time"])
+    >>> parse_impute("median,cost=0", ["cost", "time"])
     {None: 'median', 'cost': '0'}
     """
     ways: dict[str | None, str] = {}
@@ -66,8 +66,8 @@ def impute_of(
     return ways
 
 
-def fill_for(raw: Raw, impute: Impute) -> float | str | None:
-    """Return what replaces a missing value; None if that was not said.
+def learned_fill(raw: RawFeature, impute: Impute) -> float | str | None:
+    """Return the replacement of a missing value; None if none was asked for.
 
     Categories have no mean: any way but a value takes the most frequent one.
     """

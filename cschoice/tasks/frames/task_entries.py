@@ -1,0 +1,145 @@
+"""The objects on offer, task by task, and the tasks that cannot be learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidTable
+from cschoice.tasks.frames.columns import row
+from cschoice.tasks.frames.missing_values import RawFeature
+from cschoice.tasks.frames.objects import Objects
+from cschoice.tasks.kind import Kind
+from cschoice.tasks.ragged import Ragged, starts_of
+
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+
+_ADVICE = "correct the table, or leave such tasks out (drop-invalid)"
+
+
+@dataclass(frozen=True)
+class TaskEntries(Ragged):
+    """The available objects, task by task."""
+
+    objects: Numbers  # their numbers, as ``Objects`` counts them
+    tasks: Numbers  # numbers of the tasks
+    offsets: Numbers
+
+    def only(self, kept: Mask) -> TaskEntries:
+        """Return some of the tasks."""
+        entries = self.objects[self.spread(kept)]
+        return TaskEntries(entries, self.tasks[kept], starts_of(self.sizes[kept]))
+
+    def differ(self, values: NDArray[np.generic]) -> Mask:
+        """Mark the tasks whose objects do not all have the same value."""
+        values = values[self.objects]
+        differ: Mask = self.reduce(np.maximum, values) != self.reduce(np.minimum, values)
+        return differ
+
+    def any(self, marks: Mask) -> Mask:
+        """Mark the tasks that have a marked object."""
+        return self.reduce(np.logical_or, marks[self.objects])
+
+
+def entries_of(objects: Objects) -> TaskEntries:
+    """Put the available objects of each task behind each other, in the order of the table."""
+    available = np.flatnonzero(objects.available)
+    numbers = available[np.argsort(objects.tasks[available], kind="stable")]
+    tasks, sizes = np.unique(objects.tasks[numbers], return_counts=True)
+    if not len(tasks):
+        raise InvalidTable(["no object is available in any task"])
+    return TaskEntries(numbers, tasks, starts_of(sizes))
+
+
+def without_invalid_tasks(
+    objects: Objects,
+    entries: TaskEntries,
+    kind: Kind,
+    features: Sequence[RawFeature],
+    of_chooser: Sequence[RawFeature],
+    filled: Callable[[RawFeature], bool],
+    drop: bool,
+) -> tuple[TaskEntries, dict[str, int]]:
+    """Refuse tasks that cannot be learned from, or drop them and count them by their problem."""
+    problems = {
+        problem: where
+        for problem, where in _candidates(objects, entries, kind, of_chooser)
+        if where.any()
+    }
+    gaps = [
+        raw
+        for raw in [*features, *of_chooser]
+        if not filled(raw) and raw.missing[entries.objects].any()
+    ]
+    if drop:
+        for raw in gaps:
+            problems[f"with missing values of '{raw.name}'"] = entries.any(raw.missing)
+    elif gaps:
+        missing = _missing_values(objects, entries, gaps)
+        raise InvalidTable([*_lines(objects, entries, problems), missing])
+    if not problems:
+        return entries, {}
+    if not drop:
+        raise InvalidTable(_lines(objects, entries, problems))
+    invalid = np.logical_or.reduce(list(problems.values()))
+    if invalid.all():
+        raise InvalidTable(["no task is left", *_lines(objects, entries, problems)])
+    return entries.only(~invalid), {name: int(where.sum()) for name, where in problems.items()}
+
+
+def _candidates(
+    objects: Objects, entries: TaskEntries, kind: Kind, of_chooser: Sequence[RawFeature]
+) -> Iterator[tuple[str, Mask]]:
+    """Yield every possible problem and the tasks that have it, if any."""
+    assert objects.chosen is not None
+    n_chosen = entries.reduce(np.add, objects.chosen[entries.objects], dtype=np.int64)
+    elsewhere = np.isin(entries.tasks, objects.tasks[objects.chosen & ~objects.available])
+    yield "whose chosen object is not available", elsewhere
+    yield "without a chosen object", (n_chosen == 0) & ~elsewhere
+    if kind is Kind.SINGLETON:
+        yield "with more than one chosen object (is the kind subset?)", n_chosen > 1
+    if objects.names is not None:
+        yield "with several rows of one alternative", _with_duplicates(objects.names[0], entries)
+    if objects.groups is not None:
+        yield "of more than one group", entries.differ(objects.groups)
+    for raw in of_chooser:
+        values = np.where(raw.missing, -np.inf, raw.values)  # a gap is a value here
+        yield f"whose objects differ in '{raw.name}'", entries.differ(values)
+
+
+def _with_duplicates(names: Numbers, entries: TaskEntries) -> Mask:
+    """Mark the tasks in which an alternative occurs more than once."""
+    task = entries.spread(np.arange(len(entries)))
+    named = names[entries.objects]
+    _, first = np.unique(task * (named.max() + 1) + named, return_index=True)
+    n_different = np.bincount(task[first], minlength=len(entries))
+    duplicates: Mask = n_different < entries.sizes
+    return duplicates
+
+
+def _lines(objects: Objects, entries: TaskEntries, problems: dict[str, Mask]) -> list[str]:
+    """Return a line per problem: how many tasks have it, and the first of them."""
+    counts = {problem: int(where.sum()) for problem, where in problems.items()}
+    return [
+        f"{counts[problem]:,} task{'s' if counts[problem] != 1 else ''} {problem} "
+        f"(first: {objects.named(int(entries.tasks[where.argmax()]))}): {_ADVICE}"
+        for problem, where in problems.items()
+    ]
+
+
+def _missing_values(objects: Objects, entries: TaskEntries, gaps: Sequence[RawFeature]) -> str:
+    """Return a line with the columns that have gaps, how many rows and the first of them."""
+    columns = []
+    for raw in gaps:
+        rows = np.unique(objects.rows[entries.objects[raw.missing[entries.objects]]])
+        columns.append(
+            f"'{raw.name}' ({len(rows):,} row{'s' * (len(rows) != 1)}, first: {row(rows[0])})"
+        )
+    return (
+        f"values are missing in {', '.join(columns)}: say how to fill them (impute mean, median, "
+        "most-frequent or COLUMN=VALUE), or leave these tasks out (drop-invalid)"
+    )
