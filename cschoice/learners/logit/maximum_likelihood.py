@@ -6,20 +6,22 @@ log-likelihood and its gradient. The penalty, standard errors and saving are her
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter, TrainingDiverged
 from cschoice.learners.learner import Arrays, Learner
+from cschoice.learners.logit.inference import IdentificationWarning, Mask, covariance
 from cschoice.learners.logit.layout import TaskLayout, Values
-from cschoice.learners.logit.optimization import Objective, Vector, complex_hessian
+from cschoice.learners.logit.optimization import Bounds, Objective, Vector, complex_hessian
 from cschoice.tasks import ChoiceTasks
 
 _SCALARS = ("log_likelihood_", "seed_")  # saved as arrays, restored as numbers
+_AT_BOUND = 1e-9  # a distance that is rounding
 
 
 class LogitLearner(Learner):
@@ -51,20 +53,68 @@ class LogitLearner(Learner):
         """Return the tasks in the form that ``_loss`` takes; to predict, choices are ignored."""
 
     @abstractmethod
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        """Return the weight of each squared parameter in the penalty, for an ``l2`` of one."""
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        """Return one value per parameter: that of its feature, or ``other`` if it has none."""
 
-    def standard_errors(self, tasks: ChoiceTasks) -> dict[str, Vector]:
+    @abstractmethod
+    def _names(self, features: Sequence[str]) -> list[str]:
+        """Return the names of all parameters, in the order of their vector."""
+
+    def _bounds(self) -> Bounds:
+        """Return the lower and upper bounds of all parameters."""
+        infinite = np.full(len(self._parameters()), np.inf)
+        return -infinite, infinite
+
+    @property
+    def at_bound(self) -> dict[str, Mask]:
+        """Return for each estimated attribute which of its values lie at a bound."""
+        low, high = self._bounds()
+        parameters = self._parameters()
+        return self._split((parameters <= low + _AT_BOUND) | (parameters >= high - _AT_BOUND))
+
+    def parameter_names(self, features: Sequence[str] = ()) -> list[str]:
+        """Return the names of all parameters, given those of the features (x0, x1, … if not)."""
+        return self._names(features or [f"x{number}" for number in range(self.n_features_in_)])
+
+    def standard_errors(
+        self, tasks: ChoiceTasks, features: Sequence[str] = ()
+    ) -> dict[str, Vector]:
         """Return the standard errors of each estimated attribute, given the tasks of the fit.
 
         They are the square roots of the diagonal of the inverse Hessian of the penalized loss.
-        A parameter that the tasks do not identify has the standard error NaN.
+        Parameters that the tasks do not identify, or that lie at a bound, have the standard error
+        NaN; a warning names them, with the names of the features where those are given.
         """
         data, parameters = self._data(tasks), self._parameters()
         layout = data if isinstance(data, TaskLayout) else data.layout
-        weights = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
+        penalty = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
         hessian = complex_hessian(lambda at: self._loss(data, at)[1], parameters)
-        return self._split(_standard_errors(hessian + np.diag(weights)))
+        fixed = np.concatenate([np.ravel(mask) for mask in self.at_bound.values()])
+        mean, deviation = layout.moments()
+        sizes = layout.n_tasks * self._per_parameter(mean**2 + deviation**2, 1.0)
+        variances = np.diag(covariance(hessian, penalty, sizes, fixed))
+        names = self.parameter_names(features)
+        self._warn(names, parameters, fixed, np.isnan(variances))
+        errors = np.sqrt(np.where(variances >= 0, variances, np.nan))
+        return self._split(errors)
+
+    def _warn(self, names: list[str], values: Vector, fixed: Mask, unknown: Mask) -> None:
+        """Warn of parameters without a standard error."""
+        problems = []
+        if lost := [name for name, no in zip(names, unknown & ~fixed, strict=True) if no]:
+            problems.append(
+                f"not identified by these tasks: {', '.join(lost)} (leave out a column that is "
+                "constant within tasks or a sum of others, as one constant per alternative)"
+            )
+        at = [f"{names[i]} = {values[i]:.4g}" for i in np.flatnonzero(fixed)]
+        problems += [f"at its bound: {', '.join(at)}"] if at else []
+        if problems:
+            text = f"{self.name}: {'; '.join(problems)}; no standard errors for these"
+            warnings.warn(text, IdentificationWarning, stacklevel=3)
+
+    def _penalty_weights(self, layout: TaskLayout) -> Vector:
+        """Return the weight of each squared parameter in the penalty, for an ``l2`` of one."""
+        return self._per_parameter(layout.moments()[1] ** 2, 0.0)
 
     def _checked_l2(self) -> float:
         if not (np.isfinite(self.l2) and self.l2 >= 0):
@@ -110,12 +160,3 @@ class LogitLearner(Learner):
     def _set_state(self, arrays: Arrays) -> None:
         for name, value in arrays.items():
             setattr(self, name, value.item() if name in _SCALARS else value)
-
-
-def _standard_errors(hessian: NDArray[np.float64]) -> Vector:
-    size = np.abs(hessian).max(axis=1)
-    known = size > 1e-12 * size.max()
-    errors = np.full(len(hessian), np.nan)
-    variances = np.diag(np.linalg.pinv(hessian[np.ix_(known, known)], hermitian=True))
-    errors[known] = np.sqrt(np.where(variances > 0, variances, np.nan))
-    return errors

@@ -179,11 +179,16 @@ class MixedLogit(LogitLearner):
             return {"coefficients_": (self.n_components, self.n_features_in_), "deviations_": (0,)}
         return {"coefficients_": (self.n_features_in_,), "deviations_": (len(self._random()),)}
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        weights = layout.moments()[1] ** 2
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:  # noqa: ARG002
         if self.mixing == "discrete":
-            return np.tile(weights, self.n_components)
-        return np.append(weights, weights[self._random()])
+            return np.tile(by_feature, self.n_components)
+        return np.append(by_feature, by_feature[self._random()])
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        if self.mixing == "discrete":
+            components = range(1, self.n_components + 1)
+            return [f"{name} of component {number}" for number in components for name in features]
+        return [*features, *(f"deviation of {features[number]}" for number in self._random())]
 
     def _state(self) -> Arrays:
         return {**super()._state(), "seed_": np.array(self.seed_), "signs_": self.signs_}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,10 +51,13 @@ class MultinomialLogit(LogitLearner):
         n_constants = int(self.kind_ is Kind.SUBSET)
         return {"coefficients_": (self.n_features_in_,), "intercept_": (n_constants,)}
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        weights = layout.moments()[1] ** 2
-        weights[self.n_features_in_ :] = 0.0
-        return weights
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        values = by_feature.copy()
+        values[self.n_features_in_ :] = other
+        return values
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        return [*features, *["intercept"] * len(self.intercept_)]
 
     def _loss(self, data: TaskLayout, parameters: Values) -> tuple[Any, Values]:
         return loss_gradient(data, parameters)

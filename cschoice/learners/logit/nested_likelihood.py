@@ -23,7 +23,7 @@ from cschoice.errors import InvalidParameter
 from cschoice.learners.logit.layout import TaskLayout, Values
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.multinomial import information
-from cschoice.learners.logit.optimization import Vector, minimize
+from cschoice.learners.logit.optimization import Bounds, Vector, minimize
 from cschoice.learners.logit.softmax import log_softmax, log_sum
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
@@ -79,6 +79,13 @@ class NestedModel(LogitLearner):
     def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:
         """Return the gradients by the parameters of the functions, flattened."""
 
+    def _bounds(self) -> Bounds:
+        n_parameters = sum(int(np.prod(shape)) for shape in self._shapes().values())
+        low, high = np.full(n_parameters, -np.inf), np.full(n_parameters, np.inf)
+        self._split(low)["dissimilarities_"][:] = _SMALLEST
+        self._split(high)["dissimilarities_"][:] = 1.0
+        return low, high
+
     def _check_nests(self) -> None:
         if self.n_nests < 1:
             raise InvalidParameter(f"n_nests must be 1 or larger, got {self.n_nests}")
@@ -99,13 +106,9 @@ class NestedModel(LogitLearner):
         if linear.ndim == 2:
             curvature = np.diag(curvature)
             curvature[:n_coefficients, :n_coefficients] = linear
-        low, high = np.full(len(weights), -np.inf), np.full(len(weights), np.inf)
-        self._split(low)["dissimilarities_"][:] = _SMALLEST
-        self._split(high)["dissimilarities_"][:] = 1.0
         first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
-        found = minimize(
-            self._penalized(data, weights), first, curvature, bounds=(low, high), **options
-        )
+        objective = self._penalized(data, weights)
+        found = minimize(objective, first, curvature, bounds=self._bounds(), **options)
         self._take(found, -float(self._loss(data, found)[0]))
 
     def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:

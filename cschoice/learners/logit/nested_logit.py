@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.learners.learner import Arrays
 from cschoice.learners.logit.clusters import Clusters
-from cschoice.learners.logit.layout import TaskLayout, Values
+from cschoice.learners.logit.layout import Values
 from cschoice.learners.logit.multinomial import fit_linear
 from cschoice.learners.logit.nested_likelihood import OUTSIDE, NestedModel, NestedObjects
 from cschoice.learners.logit.optimization import Vector
@@ -83,8 +83,14 @@ class NestedLogit(NestedModel):
         n_features = self.n_features_in_ - (self.nest_feature is not None)
         return {"coefficients_": (n_features,), "dissimilarities_": (len(self.centers_),)}
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        return np.append(layout.moments()[1] ** 2, np.zeros(len(self.centers_)))
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        return np.append(by_feature, np.full(len(self.centers_), other))
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        own = [name for number, name in enumerate(features) if number != self.nest_feature]
+        given = self.nest_feature is not None
+        labels = self.centers_[:, 0] if given else np.arange(1, len(self.centers_) + 1)
+        return [*own, *(f"dissimilarity of nest {label:g}" for label in labels)]
 
     def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
         return np.zeros((0, 0)) if data.log_shares is None else data.log_shares
@@ -151,10 +157,17 @@ class GeneralizedNestedLogit(NestedModel):
             "allocation_intercept_": (self.n_nests - 1,),
         }
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        weights, n_free = layout.moments()[1] ** 2, self.n_nests - 1
-        parts = [weights, np.zeros(self.n_nests), np.tile(weights, n_free), np.zeros(n_free)]
-        return np.concatenate(parts)
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        n_free = self.n_nests - 1
+        others = np.full(self.n_nests, other)
+        return np.concatenate([by_feature, others, np.tile(by_feature, n_free), others[:-1]])
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        nests = range(1, self.n_nests + 1)
+        allocations = [f"share of nest {nest}: {name}" for nest in nests[:-1] for name in features]
+        constants = [f"share of nest {nest}: constant" for nest in nests[:-1]]
+        dissimilarities = [f"dissimilarity of nest {nest}" for nest in nests]
+        return [*features, *dissimilarities, *allocations, *constants]
 
     def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
         constants = parts["allocation_intercept_"] - parts["allocation_"] @ self.center_
