@@ -1,4 +1,4 @@
-"""Choices made up for the logit models, and the models that are tested on them."""
+"""Made-up choices for the logit models, and the models that are tested on them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The logit family: penalized maximum likelihood in float64."""
+"""The logit family of choice models, fitted by penalized maximum likelihood in float64."""

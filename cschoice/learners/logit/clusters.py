@@ -1,4 +1,4 @@
-"""Clusters of objects: nests for objects that have no fixed identity."""
+"""Clusters of objects: the nests of objects without a fixed identity."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sklearn.exceptions import ConvergenceWarning
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks
 
-_SAMPLE = 20_000  # objects are enough to place a handful of centers
-_AT_ONCE = 4_000_000  # distances
+_SAMPLE = 20_000  # objects; enough to place a handful of centers
+_DISTANCES_AT_ONCE = 4_000_000
 
 
 class Clusters:
-    """k-means clusters of standardized objects, which any object can be assigned to."""
+    """The k-means clusters of standardized objects; any object can be assigned to one."""
 
     def __init__(self, centers: NDArray[np.float64], deviation: NDArray[np.float64]) -> None:
         self.centers, self.deviation = centers, deviation
 
     @classmethod
     def learn(cls, tasks: ChoiceTasks, n_clusters: int, seed: int) -> Clusters:
-        """Find the centers of all objects of the tasks, each counted once.
+        """Return the clusters of all objects of the tasks, each counted once.
 
-        Fewer distinct objects than clusters leave some clusters empty.
+        With fewer distinct objects than clusters, some clusters stay empty.
         """
         rng = np.random.default_rng(seed_for(seed, "clusters"))
         items = np.unique(tasks.items)
@@ -38,13 +38,13 @@ class Clusters:
         n_clusters = min(n_clusters, len(objects))
         means = KMeans(n_clusters, n_init=3, random_state=int(rng.integers(2**31)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # equal objects
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of equal objects
             means.fit(objects / deviation)
         return cls(means.cluster_centers_, deviation)
 
     def assign(self, table: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Return the number of the nearest center for each row."""
-        step = max(1, _AT_ONCE // len(self.centers))
+        """Return the number of the nearest center of each row."""
+        step = max(1, _DISTANCES_AT_ONCE // len(self.centers))
         lengths = (self.centers**2).sum(axis=1) / 2
         parts = [
             np.argmin(lengths - (table[start : start + step] / self.deviation) @ self.centers.T, 1)

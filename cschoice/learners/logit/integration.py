@@ -1,8 +1,7 @@
-"""Points and weights that replace an integral over independent normal coefficients by a sum."""
+"""Points and weights for integrals over independent normal coefficients."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,46 +11,47 @@ from scipy.stats import qmc
 
 from cschoice.errors import InvalidParameter
 
-_DROPPED = 100  # first points of a Halton sequence: they are correlated across dimensions
+_DROPPED = 100  # the first points of a Halton sequence are correlated across dimensions
 _REACH = 8.0  # standard deviations; all but 1e-15 of the normal distribution
-_POOL_VALUES = 8_000_000  # normal numbers that are kept; beyond, tasks share them
+_POOL_VALUES = 8_000_000  # normal numbers in memory; tasks share sets of draws beyond
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Sets of standard normal points, one for each task or, if those are too many, for a few."""
+    """Sets of standard normal points: one set per task, or shared ones where tasks are many."""
 
     points: NDArray[np.float64]  # (n_sets, n_random + 1, n_draws), the last row constant one
     log_weights: NDArray[np.float64]  # (n_draws,)
-    own: bool  # whether each task has its own set
+    per_task: bool  # whether each task has a set of its own
 
     def sets(self, number: int, tasks: slice) -> NDArray[np.float64]:
-        """Return the sets of some tasks, or the one they share; ``number`` is that of the block.
+        """Return the sets of a block's tasks, or the one that all tasks of the block share.
 
-        Sharing by blocks costs little accuracy and makes one large product of many small ones.
+        ``number`` is the number of the block. Sharing costs little accuracy and turns many small
+        matrix products into a large one.
         """
         first = number % len(self.points)
-        return self.points[tasks] if self.own else self.points[first : first + 1]
+        return self.points[tasks] if self.per_task else self.points[first : first + 1]
 
     def fewer(self, n_draws: int) -> Draws:
         """Return the first draws of each set, equally weighted."""
-        return Draws(self.points[:, :, :n_draws], np.full(n_draws, -np.log(n_draws)), self.own)
+        return Draws(self.points[:, :, :n_draws], np.full(n_draws, -np.log(n_draws)), self.per_task)
 
     def mirrored(self, signs: NDArray[np.float64]) -> Draws:
         """Return the draws with the given sign in each dimension."""
         if (signs > 0).all():
             return self
         points = self.points * np.append(signs, 1.0)[:, None]
-        return Draws(points, self.log_weights, self.own)
+        return Draws(points, self.log_weights, self.per_task)
 
 
 def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int) -> Draws:
-    """Return draws for so many tasks: ``sobol`` (scrambled), ``halton`` or ``quadrature``.
+    """Return the draws of ``n_tasks`` tasks: ``sobol`` (scrambled), ``halton`` or ``quadrature``.
 
-    Different tasks get different draws, so that errors of simulation average out. Quadrature is
-    the trapezoidal rule in one dimension: for smooth functions under the normal density its
-    error falls exponentially, and faster than that of Gauss's rule where choices are almost
-    certain (its nodes are closer to each other).
+    Each task has draws of its own, so that simulation errors average out over tasks. Quadrature
+    is the trapezoidal rule in one dimension. Under the normal density its error falls
+    exponentially with the number of nodes, and faster than that of Gauss–Hermite quadrature
+    where choices are almost certain, because the nodes lie closer together.
     """
     if n_draws < 1:
         raise InvalidParameter(f"n_draws must be 1 or larger, got {n_draws}")
@@ -63,46 +63,30 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
         nodes = np.linspace(-_REACH, _REACH, n_draws) if n_draws > 1 else np.zeros(1)
         log_weights = -(nodes**2) / 2
         log_weights -= np.log(np.exp(log_weights).sum())
-        return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights, own=False)
+        return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights, per_task=False)
     if method not in _SEQUENCES:
         allowed = "sobol, halton or quadrature"
         raise InvalidParameter(f"integration must be {allowed}, got {method!r}")
-    # The constant makes means one more column of the product that scales the draws.
+    # The last row, of ones, turns the means into one more term of the product with the draws.
     points = np.ones((n_sets, n_random + 1, n_draws))
-    rows = _SEQUENCES[method](n_sets * n_draws, n_random, seed)
-    for dimension, row in enumerate(rows):
-        points[:, dimension] = ndtri(row).reshape(n_sets, n_draws)
-    return Draws(points, np.full(n_draws, -np.log(n_draws)), own=n_sets >= n_tasks)
+    sequence = _SEQUENCES[method](n_sets * n_draws, n_random, seed)
+    for dimension, column in enumerate(sequence.T):
+        points[:, dimension] = ndtri(column).reshape(n_sets, n_draws)
+    return Draws(points, np.full(n_draws, -np.log(n_draws)), per_task=n_sets >= n_tasks)
 
 
-def _sobol(n_points: int, n_dimensions: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield each dimension of a scrambled Sobol sequence."""
+def _sobol(n_points: int, n_dimensions: int, seed: int) -> NDArray[np.float64]:
+    """Return points of a scrambled Sobol sequence, (n_points, n_dimensions)."""
     engine = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(seed))
     points = engine.random_base2(int(np.ceil(np.log2(n_points))))[:n_points]
     # A point may round to zero, whose normal quantile is infinite.
-    return (np.clip(row, 1e-12, 1 - 1e-12) for row in points.T)
+    return np.asarray(np.clip(points, 1e-12, 1 - 1e-12))
 
 
-def _halton(n_points: int, n_dimensions: int, seed: int) -> Iterator[NDArray[np.float64]]:  # noqa: ARG001
-    """Yield each dimension of a Halton sequence without its first points."""
-    n_needed = n_points + _DROPPED
-    for base in _primes(n_dimensions):
-        sequence, weight = np.zeros(1), 1.0
-        while len(sequence) < n_needed:
-            weight /= base
-            digits = np.arange(min(base, -(-n_needed // len(sequence))))[:, None]
-            sequence = (sequence + weight * digits).ravel()
-        yield sequence[_DROPPED:n_needed]
-
-
-def _primes(count: int) -> list[int]:
-    primes: list[int] = []
-    candidate = 2
-    while len(primes) < count:
-        if all(candidate % prime for prime in primes):
-            primes.append(candidate)
-        candidate += 1
-    return primes
+def _halton(n_points: int, n_dimensions: int, seed: int) -> NDArray[np.float64]:  # noqa: ARG001
+    """Return points of a Halton sequence, (n_points, n_dimensions)."""
+    engine = qmc.Halton(n_dimensions, scramble=False).fast_forward(_DROPPED)
+    return np.asarray(engine.random(n_points))
 
 
 _SEQUENCES = {"sobol": _sobol, "halton": _halton}

@@ -1,9 +1,9 @@
-"""Lay tasks out for fast likelihoods: equal sizes together, objects first, chosen on top.
+"""The order of objects that makes likelihoods fast: tasks of equal size in one matrix.
 
 A likelihood reduces over the objects of each task. Tasks of one size form a matrix (objects,
 tasks) in which that reduction runs along the slow axis, so every operation is one long vector
-operation; matrices are cut into blocks that stay in the processor's cache. Nobody else needs to
-know that tasks are ragged.
+operation. Matrices are cut into blocks that fit into the processor's cache. No other module of
+the family has to handle tasks of different size.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from cschoice.tasks import ChoiceTasks, Kind
 
-Values = NDArray[Any]  # float64, or complex128 where a derivative is taken by a complex step
+Values = NDArray[Any]  # float64, or complex128 in a derivative by complex steps
 
 _BLOCK_ENTRIES = 16_384
-_VALUES_AT_ONCE = 2_000_000  # of linear functions, of runs of blocks
-_CONVERTED_AT_ONCE = 1_000_000  # features, from single to double precision
+_VALUES_AT_ONCE = 2_000_000  # of linear functions, in a run of blocks
+_CONVERTED_AT_ONCE = 1_000_000  # features converted from single to double precision
 
 
 @dataclass(frozen=True)
 class Block:
-    """Tasks of one size; their entries are one run of the layout."""
+    """Tasks of one size whose entries are contiguous in the layout."""
 
     entries: slice
     size: int
@@ -34,17 +34,16 @@ class Block:
     first_task: int  # position of the first task in the order of the layout
 
     def view(self, values: Values, start: int = 0) -> Values:
-        """See the last axis, one value per entry from ``start`` on, as (size, n_tasks)."""
+        """Return the block's part of values that begin at entry ``start``, (..., size, n_tasks)."""
         part = values[..., self.entries.start - start : self.entries.stop - start]
         return part.reshape(*values.shape[:-1], self.size, self.n_tasks)
 
 
 class TaskLayout:
-    """The objects of tasks in an order that suits likelihoods.
+    """The objects of tasks, arranged in blocks of tasks of equal size.
 
-    With ``chosen_first`` (singleton choice, to learn) the first object of each task is the
-    chosen one, so that no likelihood has to look for it. With ``intercept`` each object gets one
-    more feature, the constant one.
+    With ``chosen_first`` (to learn singleton choice) the first object of each task is the chosen
+    one. ``intercept`` adds a constant feature of value one.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class TaskLayout:
     def _arrange(
         self, tasks: ChoiceTasks, top: NDArray[np.int64], block_entries: int
     ) -> NDArray[np.int64]:
-        """Cut the tasks into blocks and return the entry number of each place in the layout."""
+        """Cut the tasks into blocks; return the number of the entry at each place."""
         order = np.empty(tasks.n_entries, dtype=np.int64)
         sizes, starts = tasks.sizes, tasks.offsets[:-1]
         place = first_task = 0
@@ -86,44 +85,44 @@ class TaskLayout:
                 place, first_task = block.entries.stop, first_task + len(part)
         return order
 
-    def values(self, weights: Values) -> Values:
-        """Return the linear function of each object; ``weights`` is (..., n_features)."""
+    def linear(self, weights: Values) -> Values:
+        """Return linear functions of each object's features; ``weights`` is (..., n_features)."""
         values = weights @ self._columns
         return values if self._items is None else values[..., self._items]
 
-    def pull(self, residuals: Values) -> Values:
-        """Return the sum of features weighted by residuals: ``values``, transposed."""
+    def transposed(self, residuals: Values) -> Values:
+        """Return sums of features weighted by residuals: the transpose of ``linear``."""
         if self._items is not None:
             residuals = _gather(residuals, self._items, self._columns.shape[1])
         return residuals @ self._columns.T
 
     def features(self, block: Block) -> NDArray[np.float64]:
-        """Return the features of a block, (n_features, size, n_tasks)."""
+        """Return the features of a block's objects, (n_features, size, n_tasks)."""
         if self._items is None:
             return block.view(self._columns)
         columns: NDArray[np.float64] = self._columns[:, self._items[block.entries]]
         return columns.reshape(-1, block.size, block.n_tasks)
 
-    def pull_through(self, weights: Values, turn: Callable[[Values], None]) -> Values:
-        """Return ``pull`` of what ``turn`` makes of ``values``, without ever holding all of it.
+    def gradient(self, weights: Values, to_residuals: Callable[[Values], None]) -> Values:
+        """Return ``transposed(residuals)`` with residuals computed from ``linear(weights)``.
 
-        ``turn`` gets the values of a block, (..., size, n_tasks), and replaces them by
-        residuals in place.
+        ``to_residuals`` gets the values of a block, (..., size, n_tasks), and replaces them by
+        residuals in place, so that only some blocks are in memory at a time.
         """
         width = self._columns.shape[1]
-        pulled = np.zeros_like(weights)
+        gradient = np.zeros_like(weights)
         sums = np.zeros((*weights.shape[:-1], width * (self._items is not None)), weights.dtype)
-        for run, values, views in self.value_runs(weights):
+        for run, values, views in self.linear_runs(weights):
             for view in views:
-                turn(view)
+                to_residuals(view)
             if self._items is None:
-                pulled += values @ self._columns[:, run].T
+                gradient += values @ self._columns[:, run].T
             else:
                 sums += _gather(values, self._items[run], width)
-        return pulled if self._items is None else sums @ self._columns.T
+        return gradient if self._items is None else sums @ self._columns.T
 
-    def value_runs(self, weights: Values) -> Iterator[tuple[slice, Values, list[Values]]]:
-        """Yield runs of entries with their values, and those as views of blocks."""
+    def linear_runs(self, weights: Values) -> Iterator[tuple[slice, Values, list[Values]]]:
+        """Yield ``linear`` by runs of entries: the run, its values, and views of its blocks."""
         by_item = None if self._items is None else weights @ self._columns
         n_functions = max(1, int(np.prod(weights.shape[:-1])))
         for blocks in self._runs(_VALUES_AT_ONCE // n_functions):
@@ -135,7 +134,7 @@ class TaskLayout:
             yield run, values, [block.view(values, run.start) for block in blocks]
 
     def _runs(self, n_entries: int) -> Iterator[list[Block]]:
-        """Yield consecutive blocks of about so many entries."""
+        """Yield lists of consecutive blocks with at least ``n_entries`` entries."""
         run: list[Block] = []
         for block in self.blocks:
             run.append(block)
@@ -146,13 +145,13 @@ class TaskLayout:
             yield run
 
     def restore(self, values: Values) -> Values:
-        """Return values, one per place in the layout, in the order of the entries."""
+        """Return values of the layout's places in the order of the tasks' entries."""
         restored = np.empty_like(values)
         restored[..., self.order] = values
         return restored
 
     def moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return mean and standard deviation of each feature; the deviation 1 if constant."""
+        """Return mean and standard deviation of each feature; 1 for a constant feature."""
         counts = np.ones(self._columns.shape[1])
         if self._items is not None:
             counts = np.bincount(self._items, minlength=len(counts)).astype(np.float64)
@@ -165,7 +164,7 @@ class TaskLayout:
 
 
 def linear_utilities(tasks: ChoiceTasks, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the linear function of each entry; of a shared table, item by item."""
+    """Return a linear function of each entry's features, computed once per item."""
     shared = len(tasks.table) < tasks.n_entries
     rows = tasks.table if shared else tasks.features
     step = max(1, _CONVERTED_AT_ONCE // max(1, tasks.n_features))
@@ -177,10 +176,10 @@ def linear_utilities(tasks: ChoiceTasks, weights: NDArray[np.float64]) -> NDArra
 def _columns(
     table: NDArray[np.float32], items: NDArray[np.int64], intercept: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
-    """Return features by rows, and the column of each place unless the columns are the places.
+    """Return the features as rows, and the column of each place (None: columns are places).
 
-    A shared table stays shared where it saves work: its linear functions are computed once for
-    each item, however often it is offered.
+    A table stays shared where that saves work: linear functions are then computed once per item,
+    however often it is on offer.
     """
     used = np.zeros(len(table), dtype=bool)
     used[items] = True
@@ -198,7 +197,7 @@ def _columns(
 
 
 def _gather(values: Values, items: NDArray[np.int64], n_items: int) -> Values:
-    """Sum values of the same item, along the last axis."""
+    """Return sums of the values of each item, along the last axis."""
     flat = values.reshape(-1, values.shape[-1])
     sums = np.zeros((len(flat), n_items), dtype=values.dtype)
     for total, row in zip(sums, flat, strict=True):

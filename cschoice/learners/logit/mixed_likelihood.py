@@ -10,38 +10,39 @@ from numpy.typing import NDArray
 
 from cschoice.learners.logit.integration import Draws
 from cschoice.learners.logit.layout import Block, TaskLayout, Values
-from cschoice.learners.logit.likelihood import log_softmax, log_sum
+from cschoice.learners.logit.softmax import log_softmax, log_sum
 from cschoice.tasks import ChoiceTasks
 
-_BLOCK_VALUES = 65_536  # utilities at once: half a megabyte stays in the cache
-_SAFE_EXPONENT = 600.0  # no sum of exponentials up to here overflows
+_BLOCK_VALUES = 65_536  # utilities of a block: half a megabyte fits into the cache
+_SAFE_EXPONENT = 600.0  # sums of exponentials do not overflow below it
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What the likelihood with normal coefficients needs: objects, and draws for the tasks."""
+    """The data of a simulated likelihood: the layout of the tasks, and their draws."""
 
     layout: TaskLayout
-    random: NDArray[np.int64]  # the features with random coefficients
+    random: NDArray[np.int64]  # indices of the features with random coefficients
     draws: Draws
 
     @classmethod
     def of(cls, tasks: ChoiceTasks, random: NDArray[np.int64], draws: Draws) -> Simulation:
-        """Lay the tasks out in blocks that leave room for one value per draw."""
+        """Return tasks and draws with blocks that leave room in the cache for every draw."""
         size = _BLOCK_VALUES // draws.points.shape[2]
         return cls(TaskLayout(tasks, chosen_first=True, block_entries=size), random, draws)
 
     def differences(self, block: Block) -> NDArray[np.float64]:
-        """Return the others minus the chosen object, (tasks, others, features)."""
+        """Return the differences of other objects to the chosen one, (tasks, others, features)."""
         x = self.layout.features(block)
         return np.ascontiguousarray((x[:, 1:] - x[:, :1]).transpose(2, 1, 0))
 
 
 def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[Values, Values]:
-    """Return the log-likelihood of each task and its gradient by means and deviations.
+    """Return each task's log-likelihood and its gradient by means and deviations.
 
-    Per draw the chosen object has probability 1 / (1 + sum of exp U), where U are the utilities
-    of the others minus its own; the task's probability is their weighted mean.
+    In one draw the chosen object has probability 1 / (1 + sum of exp U), where U are the
+    utilities of the other objects minus its own; the probability of the task is the weighted
+    mean over draws.
     """
     n_means = len(means)
     dtype = np.result_type(means, deviations)
@@ -57,7 +58,7 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
         x_random = x[:, :, data.random]
         factors = np.concatenate([x_random * deviations, (x @ means)[:, :, None]], axis=2)
         utilities = _product(factors, points)
-        top = _shift(utilities)
+        top = _subtract_maximum(utilities)
         np.exp(utilities, out=utilities)
         totals = utilities.sum(axis=1)
         totals += np.exp(-top)
@@ -74,7 +75,7 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
 
 
 def _product(left: Values, right: Values) -> Values:
-    """Return the product of stacks of matrices; with a single one on the right, all at once."""
+    """Return the products of two stacks of matrices; the right one may hold a single matrix."""
     if len(right) > 1:
         stacked: Values = left @ right
         return stacked
@@ -82,11 +83,11 @@ def _product(left: Values, right: Values) -> Values:
     return product.reshape(*left.shape[:2], -1)
 
 
-def _shift(utilities: Values) -> NDArray[np.float64]:
-    """Subtract, where exponentials might overflow, what prevents it; return what it was.
+def _subtract_maximum(utilities: Values) -> NDArray[np.float64]:
+    """Subtract each task's maximum where exp() could overflow; return the numbers subtracted.
 
-    The utilities are differences: the chosen object's own is zero. That bounds sums from below,
-    so that in all ordinary cases nothing needs to be subtracted.
+    Utilities are differences to the chosen object, whose own is zero: sums of exponentials are at
+    least one, so that ordinary cases need no subtraction.
     """
     if utilities.real.max() < _SAFE_EXPONENT:
         return np.zeros((1, 1))
@@ -98,10 +99,10 @@ def _shift(utilities: Values) -> NDArray[np.float64]:
 def shared_normal_loss(
     data: Simulation, means: Values, deviations: Values
 ) -> tuple[Any, Values, Values]:
-    """Return the negative log-likelihood with one set of draws for all, and its gradients.
+    """Return the negative log-likelihood with draws that all tasks share, and its gradients.
 
-    With draws that all tasks share, the model is a mixture of as many logit models as draws,
-    whose coefficients are tied: with many features, an order of magnitude less work.
+    The model is then a mixture of as many logit models as draws, with tied coefficients. With
+    many features this is an order of magnitude less work.
     """
     points = data.draws.points[0, :-1].T
     coefficients = _coefficients(data.random, points, means, deviations)
@@ -112,10 +113,10 @@ def shared_normal_loss(
 def discrete_loss(
     layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
 ) -> tuple[Any, Values]:
-    """Return the negative log-likelihood of a mixture of logit models, and its gradient."""
+    """Return the negative log-likelihood of a finite mixture of logit models, with its gradient."""
     losses: list[Any] = []
 
-    def turn(utilities: Values) -> None:
+    def to_residuals(utilities: Values) -> None:
         logs = log_softmax(utilities, axis=1)
         joint = logs[:, 0] + log_weights[:, None]
         sums = log_sum(joint, axis=0)
@@ -125,14 +126,14 @@ def discrete_loss(
         utilities *= posterior[:, None]
         utilities[:, 0] -= posterior
 
-    gradient = layout.pull_through(coefficients, turn)
+    gradient = layout.gradient(coefficients, to_residuals)
     return sum(losses), gradient
 
 
 def normal_log_probabilities(
     layout: TaskLayout, random: NDArray[np.int64], draws: Draws, means: Values, deviations: Values
 ) -> Values:
-    """Return the logarithm of each object's probability, in the order of the layout."""
+    """Return the log-probability of each object with normal coefficients, in the layout's order."""
     points = draws.points[0, :-1].T
     coefficients = _coefficients(random, points, means, deviations)
     return discrete_log_probabilities(layout, coefficients, draws.log_weights)
@@ -141,9 +142,9 @@ def normal_log_probabilities(
 def discrete_log_probabilities(
     layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
 ) -> Values:
-    """Return the logarithm of each object's probability, in the order of the layout."""
+    """Return the log-probability of each object under a mixture, in the layout's order."""
     results = np.empty(layout.n_entries)
-    for run, _, views in layout.value_runs(coefficients):
+    for run, _, views in layout.linear_runs(coefficients):
         logs = [log_softmax(view, axis=1) + log_weights[:, None, None] for view in views]
         results[run] = np.concatenate([log_sum(part, axis=0).ravel() for part in logs])
     return results

@@ -1,4 +1,4 @@
-"""Mixed logit: tastes differ from choice to choice, and the model learns their distribution."""
+"""The mixed logit: coefficients differ between choices and follow a learned distribution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cschoice.errors import InvalidParameter
 from cschoice.learners.learner import Arrays
 from cschoice.learners.logit.integration import Draws, make_draws
 from cschoice.learners.logit.layout import TaskLayout, Values
-from cschoice.learners.logit.likelihood import LogitLearner, Vector, minimize
+from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.mixed_likelihood import (
     Simulation,
     discrete_log_probabilities,
@@ -22,28 +22,29 @@ from cschoice.learners.logit.mixed_likelihood import (
     shared_normal_loss,
 )
 from cschoice.learners.logit.multinomial import fit_linear
+from cschoice.learners.logit.optimization import Vector, minimize
 from cschoice.seeding import seed_for
 from cschoice.space import Dimension, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
-_COARSE = 8  # one draw in so many finds the place from which all draws start
-_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step; mixtures of logits have flat valleys
-_MATRIX_PARAMETERS = 512  # beyond, a matrix of curvature costs more than the steps it saves
-# Few parameters are read, and found to the last digit. Of many, predictions matter: the last digits
-# of their log-likelihood take most of the steps and change accuracies by less than a hundredth.
+_COARSE = 8  # one draw of so many gives the start of the fit with all draws
+_ACCURACY, _STEPS = 1e-8, 500  # looser than elsewhere: mixtures of logits have flat valleys
+_MATRIX_PARAMETERS = 512  # with more, a matrix of curvature costs more than the steps it saves
+# A model with few parameters is read, so its estimates are exact. A model with many is there to
+# predict: the last digits of its likelihood take most steps and barely change its accuracy.
 _MANY_PARAMETERS, _ROUGH, _EXACT = 100, 1e-5, 1e-14
 
 
 class MixedLogit(LogitLearner):
-    """A logit model whose coefficients are themselves random.
+    """A logit model with random coefficients.
 
     With ``mixing="normal"`` the coefficients of ``random_features`` (default: all) are
-    independent normal variables. ``integration`` says how probabilities are integrated over
-    them: ``sobol`` (scrambled) or ``halton`` draws, ``n_draws`` for each task, or, for a single
-    random coefficient, ``quadrature`` with ``n_draws`` nodes, which is exact.
+    independent normal variables. ``integration`` is the method of integrating over them:
+    ``sobol`` (scrambled) or ``halton`` with ``n_draws`` draws per task, or, for a single random
+    coefficient, ``quadrature`` with ``n_draws`` nodes, which is exact.
 
-    With ``mixing="discrete"`` they have ``n_components`` equally probable values. That
-    likelihood has several maxima; the seed chooses where the search starts.
+    With ``mixing="discrete"`` the coefficients have ``n_components`` equally probable values.
+    That likelihood has several maxima; the seed determines the start of the search.
     """
 
     name = "mixed-logit"
@@ -84,12 +85,12 @@ class MixedLogit(LogitLearner):
         else:
             found = self._fit_discrete(data, linear, weights)
         self._take(found, -float(self._loss(data, found)[0]))
-        # A deviation may come out negative: the same as a positive one with mirrored draws.
+        # A negative deviation equals a positive one with mirrored draws.
         self.signs_ = np.where(self.deviations_ < 0, -1.0, 1.0)
         self.deviations_ = np.abs(self.deviations_)
 
     def _fit_normal(self, data: Simulation, linear: Vector, weights: Vector) -> Vector:
-        """Search with few draws first: the maximum of all draws is near that of some."""
+        """Return the estimates, found with few draws first and from there with all."""
         deviation = data.layout.moments()[1]
         spread = 1 / (deviation[data.random] * np.sqrt(len(data.random)))
         found = np.append(linear, spread)
@@ -104,7 +105,7 @@ class MixedLogit(LogitLearner):
             few = data.draws.fewer(n_draws // _COARSE)
             stages.insert(0, (Simulation(data.layout, data.random, few), 0.1))
         for stage, tolerance in stages:
-            # The sign of a deviation means nothing, but with few draws may come out negative.
+            # The sign of a deviation has no meaning, but few draws can give a negative one.
             found[len(linear) :] = np.abs(found[len(linear) :])
             parts = self._split(found)
             scores = normal_scores(stages[0][0], *parts.values())[1]
@@ -146,7 +147,7 @@ class MixedLogit(LogitLearner):
         if self.mixing == "discrete":
             values = discrete_log_probabilities(layout, self.coefficients_, self._log_shares())
         else:
-            # One set of draws for all tasks: what a task gets must not depend on the others.
+            # All tasks share one set of draws: predictions must not depend on other tasks.
             draws = self._draws(1)
             values = normal_log_probabilities(
                 layout, self._random(), draws, self.coefficients_, self.deviations_
@@ -178,11 +179,16 @@ class MixedLogit(LogitLearner):
             return {"coefficients_": (self.n_components, self.n_features_in_), "deviations_": (0,)}
         return {"coefficients_": (self.n_features_in_,), "deviations_": (len(self._random()),)}
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        weights = layout.moments()[1] ** 2
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:  # noqa: ARG002
         if self.mixing == "discrete":
-            return np.tile(weights, self.n_components)
-        return np.append(weights, weights[self._random()])
+            return np.tile(by_feature, self.n_components)
+        return np.append(by_feature, by_feature[self._random()])
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        if self.mixing == "discrete":
+            components = range(1, self.n_components + 1)
+            return [f"{name} of component {number}" for number in components for name in features]
+        return [*features, *(f"deviation of {features[number]}" for number in self._random())]
 
     def _state(self) -> Arrays:
         return {**super()._state(), "seed_": np.array(self.seed_), "signs_": self.signs_}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,19 +10,21 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from cschoice.learners.logit.layout import Block, TaskLayout, Values, linear_utilities
-from cschoice.learners.logit.likelihood import LogitLearner, Vector, log_softmax, minimize, newton
+from cschoice.learners.logit.maximum_likelihood import LogitLearner
+from cschoice.learners.logit.optimization import Vector, minimize, newton
+from cschoice.learners.logit.softmax import log_softmax, softplus
 from cschoice.space import Dimension, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
-_NEWTON_FEATURES = 256  # beyond, a Hessian costs more than the steps it saves
-_SAMPLE = 8  # one task in so many finds the place from which all tasks start
+_NEWTON_FEATURES = 256  # with more, a Hessian costs more than the steps it saves
+_SAMPLE = 8  # one block of so many gives the start of the fit on all tasks
 
 
 class MultinomialLogit(LogitLearner):
-    """A linear utility under the softmax (singleton) or one Bernoulli per object (subset).
+    """A linear utility with softmax (singleton) or independent Bernoulli choices (subset).
 
     Subset choice has an intercept, so that utility zero means a probability of one half; in
-    singleton choice it would cancel. The problem is convex: the estimate is the global one.
+    singleton choice it would cancel. The loss is convex, so the estimate is its global minimum.
     """
 
     name = "mnl"
@@ -49,10 +51,13 @@ class MultinomialLogit(LogitLearner):
         n_constants = int(self.kind_ is Kind.SUBSET)
         return {"coefficients_": (self.n_features_in_,), "intercept_": (n_constants,)}
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        weights = layout.moments()[1] ** 2
-        weights[self.n_features_in_ :] = 0.0
-        return weights
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        values = by_feature.copy()
+        values[self.n_features_in_ :] = other
+        return values
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        return [*features, *["intercept"] * len(self.intercept_)]
 
     def _loss(self, data: TaskLayout, parameters: Values) -> tuple[Any, Values]:
         return loss_gradient(data, parameters)
@@ -87,7 +92,7 @@ def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:
 
 
 def information(layout: TaskLayout, coefficients: Vector, weights: Vector) -> NDArray[np.float64]:
-    """Return the Hessian of loss and penalty, or where that is large, its diagonal, roughly."""
+    """Return the Hessian of loss and penalty; a rough diagonal where features are many."""
     if layout.n_features > _NEWTON_FEATURES:
         rough: Vector = layout.n_tasks * layout.moments()[1] ** 2 / 4 + weights
         return rough
@@ -98,25 +103,25 @@ def loss_gradient(layout: TaskLayout, coefficients: Values) -> tuple[Any, Values
     """Return the negative log-likelihood of a linear utility and its gradient."""
     if layout.kind is Kind.SUBSET:
         signs = np.where(layout.chosen, -1.0, 1.0)
-        margins = signs * layout.values(coefficients)
+        margins = signs * layout.linear(coefficients)
         residuals = signs / (1 + np.exp(-margins))
-        return softplus(margins).sum(), layout.pull(residuals)
+        return softplus(margins).sum(), layout.transposed(residuals)
     losses: list[Any] = []
 
-    def turn(utilities: Values) -> None:
+    def to_residuals(utilities: Values) -> None:
         logs = log_softmax(utilities)
         losses.append(-logs[0].sum())
         np.exp(logs, out=utilities)
         utilities[0] -= 1.0
 
-    gradient = layout.pull_through(coefficients, turn)
+    gradient = layout.gradient(coefficients, to_residuals)
     return sum(losses), gradient
 
 
 def loss_terms(
     layout: TaskLayout, blocks: list[Block], coefficients: Vector
 ) -> tuple[float, Vector, NDArray[np.float64]]:
-    """Return the negative log-likelihood of some blocks, its gradient and its Hessian."""
+    """Return the negative log-likelihood of the given blocks, its gradient and Hessian."""
     loss, gradient = 0.0, np.zeros(layout.n_features)
     hessian = np.zeros((layout.n_features, layout.n_features))
     for block in blocks:
@@ -132,7 +137,7 @@ def loss_terms(
         else:
             logs = log_softmax(values.reshape(block.size, -1))
             loss -= float(logs[0].sum())
-            # Differences from the chosen object: what does not vary in a task becomes zero.
+            # In differences from the chosen object, features constant in a task are exactly zero.
             differences = x - x[:, :1]
             weighted = differences * np.exp(logs)
             means = weighted.sum(axis=1)
@@ -140,9 +145,3 @@ def loss_terms(
             flat = differences.reshape(flat.shape)
             hessian += weighted.reshape(flat.shape) @ flat.T - means @ means.T
     return loss, gradient, hessian
-
-
-def softplus(values: Values) -> Values:
-    """Return log(1 + exp(values)) without overflow; complex values are allowed."""
-    positive = values.real > 0
-    return np.where(positive, values, 0.0) + np.log1p(np.exp(np.where(positive, -values, values)))

@@ -1,7 +1,7 @@
-"""Nested logit: objects of one nest are closer substitutes than others.
+"""The likelihood of nested logit models: objects of one nest are closer substitutes.
 
-Both models are one formula. Object j belongs to nest k with share a(k, j); the dissimilarity
-l(k) in (0, 1] says how much the nest's objects differ in what the model does not see:
+Both models share one formula. Object j belongs to nest k with share a(k, j). The dissimilarity
+l(k) in (0, 1] measures how much the objects of the nest differ in unobserved respects:
 
     P(j | k) is proportional to (a(k, j) exp U(j)) ** (1 / l(k)),
     P(k) to the sum of these over j, to the power l(k);      P(j) = sum over k of P(k) P(j | k).
@@ -21,38 +21,38 @@ from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
 from cschoice.learners.logit.layout import TaskLayout, Values
-from cschoice.learners.logit.likelihood import (
-    LogitLearner,
-    Vector,
-    log_softmax,
-    log_sum,
-    minimize,
-)
+from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.multinomial import information
+from cschoice.learners.logit.optimization import Bounds, Vector, minimize
+from cschoice.learners.logit.softmax import log_softmax, log_sum
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
-OUTSIDE = -1e9  # the logarithm of no share; finite, so that zero times it is zero
-_SMALLEST = 0.05  # of a dissimilarity: utilities are divided by it
-_BLOCK_VALUES = 32_768  # a quarter of a megabyte: several such arrays stay in the cache
+OUTSIDE = -1e9  # the logarithm of a share of zero; finite, so that its product with zero is zero
+_SMALLEST = 0.05  # dissimilarity: utilities are divided by it
+_BLOCK_VALUES = 32_768  # a quarter of a megabyte: several such arrays fit into the cache
 
 
 @dataclass(frozen=True)
 class NestedObjects:
-    """Objects with what is known of their nests."""
+    """The layout of tasks, with the log shares of their objects where nests are given."""
 
     layout: TaskLayout
     log_shares: Values | None = None  # (nests, entries) where the nests are given
 
     @classmethod
     def layout_of(cls, tasks: ChoiceTasks, n_nests: int, learning: bool) -> TaskLayout:
-        """Lay the tasks out in blocks that leave room for one value per nest."""
+        """Return a layout whose blocks leave room in the cache for one value per nest."""
         size = max(1, _BLOCK_VALUES // n_nests)
         return TaskLayout(tasks, chosen_first=learning, block_entries=size)
 
 
-class NestedFormula(LogitLearner):
-    """What the two models share: the formula, its gradient, and how it is fitted."""
+class NestedModel(LogitLearner):
+    """The base of both nested models: the formula, its gradient and its optimization.
+
+    The shares of objects in nests are computed from functions of the objects, which a model may
+    learn.
+    """
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
     search_space: ClassVar[Mapping[str, Dimension]] = {
@@ -65,7 +65,7 @@ class NestedFormula(LogitLearner):
 
     @abstractmethod
     def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
-        """Return what the shares are functions of, one column per entry."""
+        """Return the functions behind the shares, one column per entry."""
 
     @abstractmethod
     def _log_shares(self, functions: Values) -> Values:
@@ -73,11 +73,18 @@ class NestedFormula(LogitLearner):
 
     @abstractmethod
     def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:
-        """Return derivatives by the functions from those by log shares, and their sum."""
+        """Return the derivatives by the functions, given those by log shares and their total."""
 
     @abstractmethod
-    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
-        """Return the gradients of the parameters behind the functions, flat."""
+    def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        """Return the gradients by the parameters of the functions, flattened."""
+
+    def _bounds(self) -> Bounds:
+        n_parameters = sum(int(np.prod(shape)) for shape in self._shapes().values())
+        low, high = np.full(n_parameters, -np.inf), np.full(n_parameters, np.inf)
+        self._split(low)["dissimilarities_"][:] = _SMALLEST
+        self._split(high)["dissimilarities_"][:] = 1.0
+        return low, high
 
     def _check_nests(self) -> None:
         if self.n_nests < 1:
@@ -90,7 +97,7 @@ class NestedFormula(LogitLearner):
         scales: Vector,
         **options: Any,
     ) -> None:
-        """Fit from the given start; ``scales`` is the rough curvature of all but coefficients."""
+        """Fit from a start; ``scales`` is a rough curvature of all parameters but coefficients."""
         layout = data.layout
         weights = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
         n_coefficients = len(start["coefficients_"])
@@ -99,35 +106,35 @@ class NestedFormula(LogitLearner):
         if linear.ndim == 2:
             curvature = np.diag(curvature)
             curvature[:n_coefficients, :n_coefficients] = linear
-        low, high = np.full(len(weights), -np.inf), np.full(len(weights), np.inf)
-        self._split(low)["dissimilarities_"][:] = _SMALLEST
-        self._split(high)["dissimilarities_"][:] = 1.0
         first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
-        found = minimize(
-            self._penalized(data, weights), first, curvature, bounds=(low, high), **options
-        )
+        objective = self._penalized(data, weights)
+        found = minimize(objective, first, curvature, bounds=self._bounds(), **options)
         self._take(found, -float(self._loss(data, found)[0]))
 
     def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:
         parts = self._split(parameters)
         lambdas = parts["dissimilarities_"]
-        utilities = data.layout.values(parts["coefficients_"])
+        utilities = data.layout.linear(parts["coefficients_"])
         functions = self._functions(data, parts)
         residuals = np.empty_like(functions, dtype=parameters.dtype)
         slopes = np.zeros_like(lambdas)
         loss: Any = 0.0
         for block in data.layout.blocks:
             view, log_shares = block.view(utilities), self._log_shares(block.view(functions))
-            part, slope, residual = _terms(view, log_shares, lambdas[:, None, None])
+            part, slope, residual = _block_terms(view, log_shares, lambdas[:, None, None])
             loss, slopes = loss + part, slopes + slope
             view[:] = residual.sum(axis=0)
             block.view(residuals)[:] = self._by_functions(log_shares, residual, view)
-        gradients = [data.layout.pull(utilities), slopes, *self._pull(data, residuals)]
+        gradients = [
+            data.layout.transposed(utilities),
+            slopes,
+            *self._function_gradients(data, residuals),
+        ]
         return loss, np.concatenate(gradients)
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         data = self._data(tasks, learning=False)
-        utilities = data.layout.values(self.coefficients_)
+        utilities = data.layout.linear(self.coefficients_)
         functions = self._functions(data, {name: getattr(self, name) for name in self._shapes()})
         lambdas = self.dissimilarities_[:, None, None]
         for block in data.layout.blocks:
@@ -140,11 +147,13 @@ class NestedFormula(LogitLearner):
         return restored
 
 
-def _terms(utilities: Values, log_shares: Values, lambdas: Values) -> tuple[Any, Values, Values]:
-    """Return the negative log-likelihood of a block and its derivatives.
+def _block_terms(
+    utilities: Values, log_shares: Values, lambdas: Values
+) -> tuple[Any, Values, Values]:
+    """Return a block's negative log-likelihood and its derivatives by lambdas and log shares.
 
-    They are by the dissimilarities, and by the logarithm of each object's share in each nest,
-    which sum to those by its utility. ``lambdas`` is (nests, 1, 1), the chosen object is first.
+    The derivatives by an object's log shares sum to the derivative by its utility. ``lambdas``
+    is (nests, 1, 1); the chosen object comes first.
     """
     powers = (utilities + log_shares) / lambdas
     top = powers.real.max(axis=1, keepdims=True)

@@ -1,8 +1,8 @@
-"""The nested logit and the generalized nested logit: where the nests come from."""
+"""The nested logit and the generalized nested logit: how objects belong to nests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,22 +10,23 @@ from numpy.typing import NDArray
 from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.learners.learner import Arrays
 from cschoice.learners.logit.clusters import Clusters
-from cschoice.learners.logit.layout import TaskLayout, Values
-from cschoice.learners.logit.likelihood import Vector, log_softmax
+from cschoice.learners.logit.layout import Values
 from cschoice.learners.logit.multinomial import fit_linear
-from cschoice.learners.logit.nested_likelihood import OUTSIDE, NestedFormula, NestedObjects
+from cschoice.learners.logit.nested_likelihood import OUTSIDE, NestedModel, NestedObjects
+from cschoice.learners.logit.optimization import Vector
+from cschoice.learners.logit.softmax import log_softmax
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks
 
-_ACCURACY, _STEPS = 1e-8, 500  # relative, of a step: the generalized model has flat valleys
+_ACCURACY, _STEPS = 1e-8, 500  # looser than elsewhere: the generalized model has flat valleys
 
 
-class NestedLogit(NestedFormula):
-    """Nested logit with nests that are clusters of the objects, or given by a feature.
+class NestedLogit(NestedModel):
+    """Nested logit whose nests are clusters of the objects, or given by a feature.
 
     Objects have no fixed identity, so nests are the k-means clusters of all training objects.
-    Where they do have one, ``nest_feature`` is the index of the feature that holds the number of
-    the nest; it then is no part of the utility.
+    If nests are known, ``nest_feature`` is the index of the feature that holds the number of the
+    nest; that feature is then no part of the utility.
     """
 
     name = "nl"
@@ -82,8 +83,14 @@ class NestedLogit(NestedFormula):
         n_features = self.n_features_in_ - (self.nest_feature is not None)
         return {"coefficients_": (n_features,), "dissimilarities_": (len(self.centers_),)}
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        return np.append(layout.moments()[1] ** 2, np.zeros(len(self.centers_)))
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        return np.append(by_feature, np.full(len(self.centers_), other))
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        own = [name for number, name in enumerate(features) if number != self.nest_feature]
+        given = self.nest_feature is not None
+        labels = self.centers_[:, 0] if given else np.arange(1, len(self.centers_) + 1)
+        return [*own, *(f"dissimilarity of nest {label:g}" for label in labels)]
 
     def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
         return np.zeros((0, 0)) if data.log_shares is None else data.log_shares
@@ -94,20 +101,20 @@ class NestedLogit(NestedFormula):
     def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:  # noqa: ARG002
         return residuals
 
-    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
+    def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
         return []
 
     def _state(self) -> Arrays:
         return {**super()._state(), "centers_": self.centers_, "deviation_": self.deviation_}
 
 
-class GeneralizedNestedLogit(NestedFormula):
-    """Nested logit in which an object belongs to every nest, to a degree that is learned.
+class GeneralizedNestedLogit(NestedModel):
+    """Nested logit in which each object belongs to every nest by a learned share.
 
-    The shares are a softmax of linear functions of the object minus the mean object, with
-    constants, so that they do not depend on where a feature has its zero. The last nest is the
-    reference: its function is zero. The likelihood has several maxima; the seed chooses where
-    the search starts.
+    The shares are a softmax of linear functions, with constants, of the object minus the mean
+    object, so that they do not depend on the origin of a feature. The function of the last nest,
+    the reference, is zero. The likelihood has several maxima; the seed determines the start of
+    the search.
     """
 
     name = "gnl"
@@ -128,7 +135,7 @@ class GeneralizedNestedLogit(NestedFormula):
         directions = rng.normal(size=(self.n_nests - 1, len(deviation))) / np.sqrt(len(deviation))
         start = {
             "coefficients_": fit_linear(data.layout, self._checked_l2() * deviation**2),
-            # With all dissimilarities one the shares would not matter.
+            # Dissimilarities of one would make the shares irrelevant.
             "dissimilarities_": np.full(self.n_nests, 0.7),
             "allocation_": directions / deviation,
             "allocation_intercept_": np.zeros(self.n_nests - 1),
@@ -150,14 +157,21 @@ class GeneralizedNestedLogit(NestedFormula):
             "allocation_intercept_": (self.n_nests - 1,),
         }
 
-    def _penalty_weights(self, layout: TaskLayout) -> Vector:
-        weights, n_free = layout.moments()[1] ** 2, self.n_nests - 1
-        parts = [weights, np.zeros(self.n_nests), np.tile(weights, n_free), np.zeros(n_free)]
-        return np.concatenate(parts)
+    def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
+        n_free = self.n_nests - 1
+        others = np.full(self.n_nests, other)
+        return np.concatenate([by_feature, others, np.tile(by_feature, n_free), others[:-1]])
+
+    def _names(self, features: Sequence[str]) -> list[str]:
+        nests = range(1, self.n_nests + 1)
+        allocations = [f"share of nest {nest}: {name}" for nest in nests[:-1] for name in features]
+        constants = [f"share of nest {nest}: constant" for nest in nests[:-1]]
+        dissimilarities = [f"dissimilarity of nest {nest}" for nest in nests]
+        return [*features, *dissimilarities, *allocations, *constants]
 
     def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
         constants = parts["allocation_intercept_"] - parts["allocation_"] @ self.center_
-        return data.layout.values(parts["allocation_"]) + constants[:, None]
+        return data.layout.linear(parts["allocation_"]) + constants[:, None]
 
     def _log_shares(self, functions: Values) -> Values:
         reference = np.zeros_like(functions, shape=(1, *functions.shape[1:]))
@@ -167,9 +181,9 @@ class GeneralizedNestedLogit(NestedFormula):
         derivatives: Values = residuals[:-1] - np.exp(log_shares[:-1]) * total
         return derivatives
 
-    def _pull(self, data: NestedObjects, residuals: Values) -> list[Values]:
+    def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:
         totals = residuals.sum(axis=1)
-        by_allocation = data.layout.pull(residuals) - totals[:, None] * self.center_
+        by_allocation = data.layout.transposed(residuals) - totals[:, None] * self.center_
         return [by_allocation.ravel(), totals]
 
     def _state(self) -> Arrays:

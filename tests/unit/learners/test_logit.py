@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from cschoice.errors import InvalidParameter, InvalidTasks
 from cschoice.learners import make_learner
-from cschoice.learners.logit.likelihood import complex_hessian
 from cschoice.learners.logit.multinomial import loss_gradient, loss_terms
+from cschoice.learners.logit.optimization import complex_hessian
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -134,6 +134,20 @@ def test_glm_is_a_logistic_regression_with_intercept():
     # At the maximum the expected number of choices is the observed one.
     assert probabilities.sum() == pytest.approx(tasks.chosen.sum())
     assert learner.standard_errors(tasks)["intercept_"] > 0
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_standard_errors_are_those_of_the_penalized_likelihood(l2):
+    """The Hessian is written out here: without the penalty the errors would be too large."""
+    tasks = ragged(sizes=(3,))
+    learner = make_learner("mnl", l2=l2).fit(tasks)
+    x = tasks.features.astype(np.float64).reshape(-1, 3, 4)
+    shares = learner.probabilities(tasks).reshape(-1, 3, 1)
+    centered = x - (shares * x).sum(axis=1, keepdims=True)
+    hessian = np.einsum("nji,njk->ik", shares * centered, centered)
+    hessian += np.diag(l2 * len(tasks) * tasks.features.astype(np.float64).var(axis=0))
+    expected = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    np.testing.assert_allclose(learner.standard_errors(tasks)["coefficients_"], expected, rtol=1e-4)
 
 
 def test_many_features_use_another_optimizer_with_the_same_result(monkeypatch):

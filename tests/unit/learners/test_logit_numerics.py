@@ -1,4 +1,4 @@
-"""What the logit models compute with: optimizers, draws, blocks of entries."""
+"""The numerics of the logit models: optimizers, draws, blocks of entries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cschoice.errors import TrainingDiverged
 from cschoice.learners import make_learner
 from cschoice.learners.logit import mixed_logit
 from cschoice.learners.logit.integration import make_draws
-from cschoice.learners.logit.likelihood import minimize, newton
 from cschoice.learners.logit.mixed_logit import MixedLogit
+from cschoice.learners.logit.optimization import minimize, newton
 
 
 def test_not_finite_results_are_an_error():
