@@ -26,7 +26,7 @@ def unknown_name(noun: str, name: str, allowed: Iterable[str]) -> str:
 
 
 def load(target: str) -> Any:
-    """Return the object that ``module:attribute`` names."""
+    """Import and return an object given as ``module:attribute``."""
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)
 
@@ -34,7 +34,7 @@ def load(target: str) -> Any:
 class Registry(Mapping[str, Row], Generic[Row]):
     """A read-only table from names to rows, in the order they were written.
 
-    ``more`` has further rows, which may change at any time: those a user adds.
+    ``more`` returns the rows that users add; it is called at each use.
     """
 
     def __init__(

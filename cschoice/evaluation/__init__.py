@@ -1,1 +1,1 @@
-"""From utilities to choices, and how good they are."""
+"""Turn utilities into choices and measure how good they are."""

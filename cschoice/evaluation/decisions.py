@@ -1,4 +1,4 @@
-"""From utilities to choices, the largest or all from a threshold on; and to probabilities."""
+"""Turn utilities into choices (the largest, or all above a threshold) and probabilities."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def choose(
 ) -> NDArray[np.bool_]:
     """Choose from each task (eqs. detsingleton and detsubset of the paper).
 
-    Singleton: the largest utility, the first of several. Subset: every utility of at least
-    ``threshold``, which may be none.
+    Singleton: the object with the largest utility, the first of several. Subset: every object
+    whose utility reaches ``threshold``; there may be none.
     """
     utilities = check_values(tasks, utilities)
     if tasks.kind is Kind.SUBSET:
@@ -35,11 +35,11 @@ def choose(
 
 
 def probabilities(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the probability of each entry to be chosen, for utilities that mean that.
+    """Return the probability of each entry to be chosen, given the utilities of a likelihood model.
 
-    Singleton choice: the softmax over the task (eq. mnl); learners with another model give
-    log-probabilities as utilities, which the softmax leaves alone. Subset choice: each object by
-    itself (eq. likebin).
+    Singleton choice: the softmax over the task (eq. mnl); the utilities of other models are
+    log-probabilities, which the softmax does not change. Subset choice: the logistic function of
+    each utility (eq. likebin).
     """
     largest = np.finfo(np.float32).max  # an infinite utility has no difference to another one
     values = np.clip(check_values(tasks, utilities).astype(np.float64), -largest, largest)
@@ -56,8 +56,8 @@ def tune_threshold(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> 
     Exact, by two sorts: lower the threshold past one entry after the other. Each entry changes
     the F1 of its own task only, by an amount that follows from its rank within the task, so the
     mean F1 at every threshold is a running sum of these changes in the order of utilities.
-    The result lies halfway to the next smaller utility: the same choices here, no favour to
-    either side elsewhere.
+    The result lies halfway to the next smaller utility: the choices here are the same, and on
+    other tasks neither side is favoured.
 
     >>> from cschoice.tasks import ChoiceTasks, Kind
     >>> x = np.zeros((2, 2, 1))
@@ -87,7 +87,7 @@ def tune_threshold(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> 
 
 
 def _f1_changes(tasks: ChoiceTasks, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return what choosing one more entry adds to its task's F1, entries sorted within tasks."""
+    """Return the F1 that each entry adds to its task when chosen after those before it."""
     rank = np.arange(1, tasks.n_entries + 1) - tasks.spread(tasks.offsets[:-1])
     right = np.cumsum(chosen)
     before = np.concatenate([[0], right])[tasks.offsets[:-1]]

@@ -1,4 +1,4 @@
-"""How good predicted utilities or choices are; pure NumPy over ragged tasks.
+"""Measures of predicted utilities, choices and probabilities, in NumPy on ragged tasks.
 
 A metric is one function and one row of the table at the end: its name, the kinds of choice it
 applies to, what it needs and which direction is better stand there and nowhere else. Each takes
@@ -41,7 +41,7 @@ Needs = Literal["utilities", "choices", "probabilities"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure with everything the rest of the system needs to know of it."""
+    """A measure, its function and its properties."""
 
     name: str
     kinds: frozenset[Kind]
@@ -60,27 +60,27 @@ class Metric:
         return self.compute(tasks, check_values(tasks, values, self.needs))
 
 
-def check_values(tasks: ChoiceTasks, values: ArrayLike, what: Needs = "utilities") -> NDArray[Any]:
-    """Return the values as an array of floats (or booleans); refuse what is not one per entry."""
+def check_values(tasks: ChoiceTasks, values: ArrayLike, noun: Needs = "utilities") -> NDArray[Any]:
+    """Return the values as an array of floats (or booleans), one per entry; refuse others."""
     array = np.asarray(values)
     if array.shape != (tasks.n_entries,):
         raise InvalidUtilities(
-            f"{what} must be one value per entry, shape {(tasks.n_entries,)}, got {array.shape}"
+            f"{noun} must be one value per entry, shape {(tasks.n_entries,)}, got {array.shape}"
         )
-    if what == "choices":
+    if noun == "choices":
         if array.dtype != np.bool_:
             raise InvalidUtilities(f"choices must be boolean, got {array.dtype}")
         return array
     if array.dtype.kind not in "fiu":
-        raise InvalidUtilities(f"{what} must be real numbers, got {array.dtype}")
+        raise InvalidUtilities(f"{noun} must be real numbers, got {array.dtype}")
     if array.dtype.kind != "f":
         array = array.astype(np.float64)
     n_nan = int(np.isnan(array).sum())
     if n_nan:
         raise InvalidUtilities(
-            f"{n_nan:,} of {len(array):,} {what} are NaN: the learner that made them has diverged"
+            f"{n_nan:,} of {len(array):,} {noun} are NaN: the learner that made them has diverged"
         )
-    if what == "probabilities" and (array.min() < 0 or array.max() > 1):
+    if noun == "probabilities" and (array.min() < 0 or array.max() > 1):
         raise InvalidUtilities(
             f"probabilities must lie between 0 and 1, got {array.min():g} to {array.max():g}"
         )
@@ -212,7 +212,7 @@ def log_loss(tasks: ChoiceTasks, probabilities: Probabilities) -> float:
 def _mean_where(
     counts: NDArray[np.bool_], numerator: NDArray[Any], denominator: NDArray[Any]
 ) -> float:
-    """Average the ratios of the tasks that count; NaN if there are none."""
+    """Return the mean ratio of the tasks marked in ``counts``; NaN if there are none."""
     if not counts.any():
         return float("nan")
     return float(np.mean(numerator[counts] / denominator[counts]))

@@ -10,21 +10,24 @@ from cschoice.errors import InvalidParameter
 from cschoice.registry import Registry, load, unknown_name
 from cschoice.tasks import Kind
 
-_BOTH, _SINGLETON, _SUBSET = frozenset(Kind), frozenset({Kind.SINGLETON}), frozenset({Kind.SUBSET})
-
 
 @dataclass(frozen=True)
 class LearnerInfo:
-    """What is known of a learner without loading it, and where it is."""
+    """The label of a learner and the place of its class, which is loaded when it is used."""
 
     label: str  # as the paper writes it
     source: str  # "module:class" below cschoice.learners
-    kinds: frozenset[Kind] = _BOTH
 
     @cached_property
     def learner(self) -> Any:
-        """Load the class."""
+        """Return the class."""
         return load(f"cschoice.learners.{self.source}")
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """Return the kinds of choice that the learner learns."""
+        kinds: frozenset[Kind] = self.learner.kinds
+        return kinds
 
     @property
     def parameters(self) -> list[str]:
@@ -45,20 +48,22 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "ranknet": LearnerInfo("RankNet", "ranknet:RankNet"),
         "pairwise-svm": LearnerInfo("PairwiseSVM", "pairwise_svm:PairwiseSVM"),
         "mnl": LearnerInfo("MNL", "logit.multinomial:MultinomialLogit"),
-        "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit", _SINGLETON),
-        "gnl": LearnerInfo("GNL", "logit.nested_logit:GeneralizedNestedLogit", _SINGLETON),
-        "mixed-logit": LearnerInfo("ML", "logit.mixed_logit:MixedLogit", _SINGLETON),
-        "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive", _SUBSET),
-        "random": LearnerInfo("Random", "baselines:RandomUtility", _SINGLETON),
+        "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit"),
+        "gnl": LearnerInfo("GNL", "logit.nested_logit:GeneralizedNestedLogit"),
+        "mixed-logit": LearnerInfo("ML", "logit.mixed_logit:MixedLogit"),
+        "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive"),
+        "random": LearnerInfo("Random", "baselines:RandomUtility"),
     },
 )
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
-    """Return a new, unfitted learner of that name."""
+    """Return a new, unfitted learner of that name; refuse parameters outside their limits."""
     info = LEARNERS[name]
     for parameter in parameters:
         if parameter not in info.parameters:
             known = info.parameters
             raise InvalidParameter(unknown_name(f"parameter of {name}", parameter, known))
-    return info.learner(**parameters)
+    learner = info.learner(**parameters)
+    learner.check_parameters()
+    return learner

@@ -1,4 +1,4 @@
-"""What any learner should beat: everything, or anything."""
+"""Baselines that learn nothing: choose everything, or choose at random."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_ONCE = 1_000_000  # features hashed at a time
 
 
 class AllPositive(Learner):
-    """Find all objects equally good, so that every one is chosen."""
+    """Give all objects the same utility, so that all are chosen."""
 
     name = "all-positive"
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SUBSET})
@@ -32,15 +32,15 @@ class AllPositive(Learner):
         return {}
 
     def _set_state(self, arrays: Arrays) -> None:
-        """Take nothing back."""
+        """Restore nothing."""
 
 
 class RandomUtility(Learner):
-    """Give objects utilities at random, between 0 and 1.
+    """Give objects random utilities between 0 and 1.
 
-    The numbers are hashes of the seed, the object and the set it is offered in: neither the
-    order of objects nor other tasks change them, and the same object is judged anew in each set.
-    Equal objects of one set have equal utilities.
+    They are hashes of the seed, the object and the set it is offered in: neither the order of
+    objects nor other tasks change them, an object has another utility in each set, and equal
+    objects of one set have equal utilities.
     """
 
     name = "random"

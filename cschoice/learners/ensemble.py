@@ -1,4 +1,4 @@
-"""The mean of several fitted learners: what each of them learned by chance cancels out."""
+"""The mean of several fitted learners, in which their random errors cancel out."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 from cschoice.learners import make_learner
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, Whole
 from cschoice.tasks import ChoiceTasks
 
 
-class Mean(Learner):
-    """Members of one name and with the same parameters, whose utilities are averaged."""
+class MeanEnsemble(Learner):
+    """The mean utility of several learners of one name and with the same parameters."""
 
     name: ClassVar[str] = "mean"
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "n_members": Whole(1, 1000)
+    }  # the rest by make_learner
 
     members_: list[Learner]
 
@@ -28,7 +32,7 @@ class Mean(Learner):
 
     @classmethod
     def of(cls, members: Sequence[Learner]) -> Self:
-        """Return the mean of learners that are fitted."""
+        """Return the mean of fitted learners."""
         first = members[0]
         mean = cls(first.name, first.get_params(deep=False), len(members))
         mean.kind_, mean.n_features_in_ = first.kind_, first.n_features_in_
@@ -47,7 +51,7 @@ class Mean(Learner):
 
     @property
     def probabilistic(self) -> bool:
-        """Say what the members say: the mean of their log-odds is one too."""
+        """Tell whether the members give probabilities: the mean of log-odds are log-odds too."""
         return self.members_[0].probabilistic
 
     def _member(self) -> Learner:

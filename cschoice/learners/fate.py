@@ -1,4 +1,4 @@
-"""FATE: first aggregate the objects of a task, then evaluate each of them (section FATE)."""
+"""FATE: aggregate the objects of a task first, then evaluate each of them (section FATE)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from cschoice.learners.torch_learner import TorchLearner, linear_space, training_space
+from cschoice.learners.torch_learner import (
+    N_LAYERS,
+    N_UNITS,
+    TorchLearner,
+    linear_space,
+    training_space,
+)
 from cschoice.nets.layers import ContextMLP, Mask, SetEncoder, linear, masked_mean
 from cschoice.space import Integer
 
@@ -46,6 +52,15 @@ class Fate(TorchLearner):
         **training_space(),
     }
 
+    limits: ClassVar = {
+        **TorchLearner.limits,
+        "n_set_layers": N_LAYERS,
+        "n_set_units": N_UNITS,
+        "n_embedding": N_UNITS,
+        "n_layers": N_LAYERS,
+        "n_units": N_UNITS,
+    }
+
     n_set_layers: int = 3
     n_set_units: int = 128
     n_embedding: int = 256
@@ -68,7 +83,7 @@ class Fate(TorchLearner):
 class FateLinearNet(nn.Module):
     """FATE with linear φ and U': a linear utility plus one number per task.
 
-    That number moves a threshold, so it matters for subset choice and not for singleton choice.
+    The number shifts all utilities of a task, which matters for subset choice only.
     """
 
     def __init__(self, n_features: int) -> None:

@@ -1,4 +1,4 @@
-"""FETA: first evaluate an object beside each other one, then aggregate (section FETA)."""
+"""FETA: evaluate an object beside each other one first, then aggregate (section FETA)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from cschoice.errors import InvalidParameter
-from cschoice.learners.torch_learner import TorchLearner, linear_space, training_space
+from cschoice.learners.torch_learner import (
+    N_LAYERS,
+    N_UNITS,
+    TorchLearner,
+    linear_space,
+    training_space,
+)
 from cschoice.nets.layers import MLP, Layers, Mask, linear
 from cschoice.nets.pairs.encoder import PairEncoder, mean_over_others
-from cschoice.space import Integer
+from cschoice.space import Integer, Optional, Whole
 
 
 class FetaNet(nn.Module):
@@ -33,7 +38,7 @@ class FetaNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of one layer over all pairs: what ``pairs`` takes at once."""
+        """Return the size of one layer over all pairs, the memory of ``pairs``."""
         return max(1, n_objects // 2) * n_objects * self.pairs.n_units
 
 
@@ -53,6 +58,13 @@ class Feta(TorchLearner):
         "n_units": Integer(4, 1024, log=True),
         **training_space(learning_rate=(1e-5, 1e-2)),
     }
+    limits: ClassVar = {
+        **TorchLearner.limits,
+        "n_layers": N_LAYERS,
+        "n_units": N_UNITS,
+        "n_inherent_units": Optional(N_UNITS),
+        "order": Whole(2, 10),
+    }
 
     # As good as GELU here, and a quarter less time where most of it is spent.
     modern_activation: ClassVar[str] = "relu"
@@ -64,8 +76,6 @@ class Feta(TorchLearner):
     order: int = 2
 
     def _build(self, n_features: int) -> nn.Module:
-        if self.order < 2:
-            raise InvalidParameter(f"order must be 2 (pairs) or larger, got {self.order!r}")
         inherent = self._layers(self.n_inherent_units or self.n_units, self.n_layers)
         pairs = self._layers(self.n_units, self.n_layers)
         return FetaNet(n_features, inherent, pairs, self.order)

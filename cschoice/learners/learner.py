@@ -1,4 +1,4 @@
-"""What every learner is: parameters in the constructor, ``fit``, and one utility per entry."""
+"""The base of all learners: parameters in the constructor, ``fit``, one utility per entry."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from cschoice.errors import InvalidTasks, NotFitted
+from cschoice.errors import InvalidParameter, InvalidTasks, NotFitted
 from cschoice.evaluation.decisions import probabilities
-from cschoice.space import Dimension
+from cschoice.space import Dimension, Limit, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -31,7 +31,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     name: ClassVar[str]
     kinds: ClassVar[frozenset[Kind]] = frozenset(Kind)
-    search_space: ClassVar[Mapping[str, Dimension]] = {}
+    limits: ClassVar[Mapping[str, Limit]] = {}  # of every parameter of the constructor
+    search_space: ClassVar[Mapping[str, Dimension]] = {}  # the part that is tuned
     costly: ClassVar[bool] = False  # a fit takes much longer than proposing what to fit next
 
     on_epoch: Callable[[dict[str, float]], None] | None = None  # set it to follow the training
@@ -50,11 +51,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _accept(self, tasks: ChoiceTasks) -> None:
-        """Take note of what the tasks are like; refuse those this learner is not for."""
+        """Check parameters and tasks; keep the kind and number of features of the tasks."""
+        self.check_parameters()
         if tasks.kind not in self.kinds:
             allowed = " and ".join(sorted(self.kinds))
             raise InvalidTasks([f"{self.name} learns {allowed} choice, the tasks are {tasks.kind}"])
         self.kind_, self.n_features_in_ = tasks.kind, tasks.n_features
+
+    def check_parameters(self) -> None:
+        """Refuse parameters outside their limits; scikit-learn's constructors only store them."""
+        if problems := problems_of_parameters(self.limits, self.get_params(deep=False)):
+            raise InvalidParameter("; ".join(problems))
 
     def utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         """Return one utility per entry, in the order of the entries."""
@@ -67,11 +74,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def probabilistic(self) -> bool:
-        """Say whether utilities were learned so that ``probabilities`` are what they say."""
+        """Tell whether utilities were learned by a likelihood, so that they mean probabilities."""
         return False
 
     def probabilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        """Return the probability of each entry to be chosen, where utilities mean that."""
+        """Return the probability of each entry to be chosen."""
         return probabilities(tasks, self.utilities(tasks))
 
     @abstractmethod
@@ -82,8 +89,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _state(self) -> Arrays:
-        """Return everything that was learned, as named arrays."""
+        """Return the learned attributes as named arrays."""
 
     @abstractmethod
     def _set_state(self, arrays: Arrays) -> None:
-        """Take back what ``_state`` gave; ``kind_`` and ``n_features_in_`` are already set."""
+        """Restore the arrays of ``_state``; ``kind_`` and ``n_features_in_`` are already set."""

@@ -1,4 +1,4 @@
-"""PairwiseSVM: a linear utility that separates what was chosen from what was not."""
+"""PairwiseSVM: a linear utility that separates chosen objects from the others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.errors import InvalidParameter
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.learners.logit.layout import linear_utilities
 from cschoice.seeding import seed_for
-from cschoice.space import Dimension, Real
+from cschoice.space import Dimension, Limit, Number, Real, Whole
 from cschoice.tasks import ChoiceTasks
 
 Entries = NDArray[np.int64]
@@ -36,6 +35,11 @@ class PairwiseSVM(Learner):
         "C": Real(1.0, 12.0),
         "tol": Real(1e-4, 0.5),
     }
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "C": Number(0, above=True),
+        "tol": Number(0, above=True),
+        "max_pairs": Whole(2, 100_000_000),
+    }
 
     coefficients_: Vectors
 
@@ -45,8 +49,6 @@ class PairwiseSVM(Learner):
         self.max_pairs = max_pairs
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
-        if self.max_pairs < 2:
-            raise InvalidParameter(f"max_pairs must be 2 or larger, got {self.max_pairs}")
         rng = np.random.default_rng(seed_for(seed, "pairs"))
         chosen, others = sample_pairs(tasks, self.max_pairs, rng)
         differences = tasks.table[tasks.items[chosen]].astype(np.float64)
@@ -66,7 +68,7 @@ class PairwiseSVM(Learner):
 def sample_pairs(
     tasks: ChoiceTasks, max_pairs: int, rng: np.random.Generator
 ) -> tuple[Entries, Entries]:
-    """Return entries of pairs (chosen, not chosen): all, or so many at random.
+    """Return the entries of all pairs (chosen, not chosen), or of ``max_pairs`` random ones.
 
     Pairs are numbered task by task and never listed before they are drawn: large sets have more
     of them than memory.

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from cschoice.learners.torch_learner import TorchLearner, training_space
+from cschoice.learners.torch_learner import N_LAYERS, N_UNITS, TorchLearner, training_space
 from cschoice.nets.layers import MLP, Mask
 from cschoice.space import Integer
 from cschoice.tasks import Kind
@@ -41,6 +41,7 @@ class RankNet(TorchLearner):
         "n_units": Integer(4, 1024, log=True),
         **training_space(learning_rate=(1e-5, 1e-2), batch_size=(64, 8192)),
     }
+    limits: ClassVar = {**TorchLearner.limits, "n_layers": N_LAYERS, "n_units": N_UNITS}
 
     n_layers: int = 3
     n_units: int = 64

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from cschoice.learners.torch_learner import TorchLearner, training_space
+from cschoice.learners.torch_learner import N_LAYERS, N_UNITS, TorchLearner, training_space
 from cschoice.nets.layers import MLP, Layers, Mask, SetEncoder, linear
 from cschoice.space import Integer
 
@@ -75,6 +75,14 @@ class Sda(TorchLearner):
         "n_weight_units": Integer(4, 64, log=True),
         "n_weight_layers": Integer(1, 4),
         **training_space(batch_size=(8, 1024)),
+    }
+    limits: ClassVar = {
+        **TorchLearner.limits,
+        "n_scores": N_UNITS,
+        "n_reference_layers": N_LAYERS,
+        "n_reference_units": N_UNITS,
+        "n_weight_layers": N_LAYERS,
+        "n_weight_units": N_UNITS,
     }
 
     n_scores: int = 24

@@ -1,25 +1,25 @@
-"""What all network learners share: hyperparameters, scaled inputs, fitting, prediction, state."""
+"""The base of all network learners: hyperparameters, scaled inputs, training, prediction."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cschoice.errors import InvalidFile, InvalidParameter, TrainingDiverged
+from cschoice.errors import InvalidFile, TrainingDiverged
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.nets import training
 from cschoice.nets.activations import ACTIVATIONS
 from cschoice.nets.devices import device_named
 from cschoice.nets.layers import Layers, Normalization
-from cschoice.nets.losses import loss_for
-from cschoice.space import Dimension, Integer, Real
+from cschoice.nets.losses import LOSSES, loss_for
+from cschoice.space import Dimension, Integer, Limit, Number, OneOf, Optional, Real, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -39,13 +39,17 @@ def training_space(
     }
 
 
+# Far more than a search looks at, and as much as a computer can hold.
+N_UNITS, N_LAYERS = Whole(1, 4096), Whole(1, 50)
+
+
 def linear_space() -> dict[str, Dimension]:
     """Return the ranges of the linear models."""
     return training_space(batch_size=(32, 2048), epochs_drop=(10, 150))
 
 
 class Scaled(nn.Module):
-    """A network and the scale on which it wants its inputs: mean 0, variance 1 in training."""
+    """A network with the scale of its inputs: mean 0 and variance 1 on the training tasks."""
 
     mean: Tensor
     inverse: Tensor
@@ -57,7 +61,7 @@ class Scaled(nn.Module):
         self.register_buffer("inverse", torch.ones(n_features))
 
     def adapt(self, tasks: ChoiceTasks) -> None:
-        """Take the scale of these tasks; a constant feature keeps its own."""
+        """Learn the scale from these tasks; a constant feature keeps its own."""
         counts = np.bincount(tasks.items, minlength=len(tasks.table))
         used = tasks.table[counts > 0]
         weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
@@ -71,7 +75,7 @@ class Scaled(nn.Module):
         self.inverse.copy_(torch.from_numpy(1 / deviation))
 
     def scaled(self, table: Tensor) -> Tensor:
-        """Return the items (items, features) as ``forward`` wants them."""
+        """Return the scaled items (items, features), the inputs of ``forward``."""
         return (table - self.mean) * self.inverse
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -107,6 +111,21 @@ class TorchLearner(Learner):
     validation_share: float = 0.0
     patience: int = 0
 
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "epochs": Whole(1),
+        "batch_size": Whole(1),
+        "learning_rate": Number(0, above=True),
+        "l2": Number(0),
+        "recipe": OneOf(get_args(training.Recipe)),
+        "loss": Optional(OneOf(tuple(LOSSES))),
+        "activation": Optional(OneOf(tuple(ACTIVATIONS))),
+        "normalization": Optional(OneOf(get_args(Normalization))),
+        "drop": Number(0, 1, above=True),
+        "epochs_drop": Whole(1),
+        "validation_share": Number(0, 1, below=True),
+        "patience": Whole(0),
+    }
+
     network_: Scaled = field(init=False)
     log_: training.TrainingLog = field(init=False)
     modern_activation: ClassVar[str] = "gelu"
@@ -129,9 +148,10 @@ class TorchLearner(Learner):
     def trainer(
         self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu"
     ) -> training.Trainer:
-        """Return what trains a new network, on the scale of these tasks, one epoch at a time.
+        """Return the trainer of a new network, on the scale of these tasks.
 
-        For streams, where every epoch has other tasks; the learner can be used after each.
+        It trains one epoch at a time, for streams in which every epoch has other tasks; the
+        learner can be used after each.
         """
         self._accept(tasks)
         loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
@@ -147,7 +167,7 @@ class TorchLearner(Learner):
         self._check_collapse(tasks[: min(len(tasks), 200)])
 
     def _check_collapse(self, tasks: ChoiceTasks) -> None:
-        """Refuse a network that has lost every difference: a tie of all looks like a hit."""
+        """Refuse a network that gives all objects of a task the same utility."""
         if tasks.kind is Kind.SUBSET or (tasks.sizes < 2).any() or not np.ptp(tasks.table, 0).any():
             return
         utilities = self._utilities(tasks)
@@ -163,8 +183,6 @@ class TorchLearner(Learner):
             return Scaled(self._build(self.n_features_in_), self.n_features_in_)
 
     def _plan(self) -> training.TrainingPlan:
-        if self.recipe not in ("modern", "paper"):
-            raise InvalidParameter(f"recipe must be modern or paper, got {self.recipe!r}")
         return training.TrainingPlan(
             epochs=self.epochs,
             batch_size=self.batch_size,
@@ -180,7 +198,7 @@ class TorchLearner(Learner):
 
     @property
     def probabilistic(self) -> bool:
-        """Say whether the network was learned by its likelihood."""
+        """Tell whether the network was trained by its likelihood."""
         likelihood = {Kind.SINGLETON: "cross-entropy", Kind.SUBSET: "binary-cross-entropy"}
         return self._loss_name(self.kind_) == likelihood[self.kind_]
 
@@ -198,14 +216,9 @@ class TorchLearner(Learner):
         """
         paper = self.recipe == "paper"
         activation = self.activation or ("selu" if paper else self.modern_activation)
-        if activation not in ACTIVATIONS:
-            allowed = ", ".join(ACTIVATIONS)
-            raise InvalidParameter(f"activation must be one of {allowed}, got {activation!r}")
         normalization = self.normalization
         if normalization is None:
             normalization = "batch" if paper and activation == "relu" else "none"
-        if normalization not in ("none", "batch"):
-            raise InvalidParameter(f"normalization must be none or batch, got {normalization!r}")
         return Layers(n_units, n_layers, activation, normalization)
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:

@@ -33,7 +33,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Preparation:
-    """What happens before and after the learner."""
+    """The steps before and after the learner: from a table to tasks, from utilities to choices."""
 
     threshold: float | None = None  # of subset choice
     scaling: Scaling | None = None
@@ -42,7 +42,7 @@ class Preparation:
 
 
 def save(folder: Path, learner: Learner, preparation: Preparation) -> None:
-    """Write a model."""
+    """Write a learner and its preparation as a folder."""
     saving.save(learner, folder)
     with replacing(folder / FILE) as (temporary,):
         temporary.write_text(

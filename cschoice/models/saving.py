@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidFile, NotFitted
 from cschoice.io.files import replacing
 from cschoice.learners import make_learner
-from cschoice.learners.ensemble import Mean
+from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
 from cschoice.tasks import Kind
 
@@ -60,7 +60,7 @@ def load(folder: str | Path) -> Any:
         raise InvalidFile(f"{folder / WEIGHTS} does not hold the arrays described: {wrong}")
     try:
         name = described["learner"]
-        make = Mean if name == Mean.name else partial(make_learner, name)
+        make = MeanEnsemble if name == MeanEnsemble.name else partial(make_learner, name)
         learner = make(**described["parameters"])
         learner.kind_ = Kind(described["kind"])
         learner.n_features_in_ = described["n_features"]

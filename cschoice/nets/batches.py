@@ -17,13 +17,13 @@ TaskNumbers = NDArray[np.int64]
 
 
 class Network(Protocol):
-    """A module from padded tasks to utilities, that knows how large its activations are."""
+    """A module from padded tasks to utilities that knows the size of its activations."""
 
     def __call__(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Map scaled features (tasks, objects, features) to utilities (tasks, objects)."""
 
     def scaled(self, table: Tensor) -> Tensor:
-        """Return the items (items, features) as the network wants them."""
+        """Return the scaled items (items, features)."""
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return how many numbers one task keeps for the backward pass, roughly."""
@@ -39,10 +39,7 @@ class Batch(NamedTuple):
 
 
 class TaskTensors:
-    """Choice tasks on a device: the item table and item numbers go there once.
-
-    So does the scaling: once per item, not once per use.
-    """
+    """Choice tasks on a device: the item table is copied there and scaled once."""
 
     def __init__(self, tasks: ChoiceTasks, network: Any) -> None:
         self.sizes = tasks.sizes
@@ -78,7 +75,7 @@ class TaskTensors:
     def pieces(self, numbers: TaskNumbers, network: Network, budget: int) -> Iterator[TaskNumbers]:
         """Cut a selection into pieces of similar size whose activations fit the budget.
 
-        Sorted by size first: a batch of the most different tasks is padded little.
+        Sorted by size first: tasks of very different sizes are padded little.
         """
         numbers = numbers[np.argsort(self.sizes[numbers], kind="stable")]
         end = len(numbers)

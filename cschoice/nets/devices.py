@@ -1,4 +1,4 @@
-"""Devices by name, how much goes through one at once, and products on tensor cores."""
+"""Devices by name, the size of the pieces that go through them, products on tensor cores."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def floats_at_once(device: torch.device) -> int:
 
 
 def halve_floats_at_once(device: torch.device) -> None:
-    """Use half as much at once from now on, in this process."""
+    """Halve the pieces that go through this device, for the rest of this process."""
     FLOATS_AT_ONCE["cpu" if device.type == "cpu" else "other"] //= 2
 
 
 def device_named(name: str) -> torch.device:
-    """Return a device: cpu, cuda, cuda:1, mps, or auto for the best there is."""
+    """Return the device of that name: cpu, cuda, cuda:1, mps, or auto for the best there is."""
     if name == "auto":
         name = "cpu"
         if torch.backends.mps.is_available():

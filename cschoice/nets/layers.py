@@ -1,7 +1,7 @@
 """The building blocks of the networks: masked means, dense layers, set encoders.
 
 A mask is (tasks, objects), True where there is an object; ``None`` means that there is no
-padding. Whatever stands at padding, no number at a real object depends on it.
+padding. No number at a real object depends on the values at padding.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Layers:
 
     @property
     def gain(self) -> float:
-        """What keeps the variance of units from layer to layer."""
+        """Return the gain that keeps the variance of units from layer to layer."""
         return ACTIVATIONS[self.activation].gain
 
 

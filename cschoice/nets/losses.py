@@ -1,7 +1,7 @@
 """Losses on the utilities of padded tasks; each returns one number per task.
 
 ``utilities`` and ``chosen`` are (tasks, objects); ``mask`` is True at objects, or None if there
-is no padding. What stands at padding has no influence.
+is no padding. Values at padding have no influence.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from cschoice.errors import InvalidParameter
+from cschoice.nets.layers import Mask
 from cschoice.registry import Registry
 from cschoice.tasks import Kind
 
-Mask = Tensor | None
 _LEAST = -1e30  # finite, so that a gradient through it is zero and not NaN
 
 
@@ -38,9 +38,9 @@ def cross_entropy(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
 
 
 def hinge(utilities: Tensor, chosen: Tensor, mask: Mask) -> Tensor:
-    """Return how far the best other object comes within 1 of the chosen (eq. categoricalhinge).
+    """Return by how much the margin between the chosen and the best other object misses 1.
 
-    A set of one object has no other and no loss.
+    This is the paper's eq. categoricalhinge. A set of one object has no other and no loss.
     """
     others = _hide(utilities.masked_fill(chosen, _LEAST), mask).amax(1)  # (tasks,)
     return F.relu(1 + others - (utilities * chosen).sum(1))
@@ -88,7 +88,7 @@ LOSSES: Registry[Loss] = Registry(
 
 
 def loss_for(name: str, kind: Kind) -> Callable[[Tensor, Tensor, Mask], Tensor]:
-    """Return the loss of that name, which must be one for this kind of choice."""
+    """Return the loss of that name; refuse one that is not for this kind of choice."""
     loss = LOSSES[name]
     if kind not in loss.kinds:
         allowed = ", ".join(known for known in LOSSES if kind in LOSSES[known].kinds)

@@ -29,7 +29,7 @@ _WARM_UP = 0.2  # the share of all epochs in which the rate rises
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """How long and how fast to learn."""
+    """The settings of a training: its length, its steps, its penalty and when it stops."""
 
     epochs: int
     batch_size: int
@@ -57,10 +57,10 @@ class TrainingPlan:
 
 
 class Trainer:
-    """A network in training, in place, on the device it is on.
+    """A network in training, in place, on its device.
 
-    What is random follows from the seed and the number of the epoch, so that weights, optimizer
-    and that number are all it takes to continue as if nothing had happened.
+    Random numbers follow from the seed and the number of the epoch, so that weights, optimizer
+    and that number are enough to continue as if nothing had happened.
     """
 
     def __init__(self, network: nn.Module, loss: TaskLoss, plan: TrainingPlan, *, seed: int):
@@ -151,7 +151,7 @@ def train(trainer: Trainer, tasks: ChoiceTasks, *, on_epoch: OnEpoch | None = No
 def _gradients(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskLoss) -> Tensor:
     """Set the gradients of a batch, piece by piece; return its summed loss, on the device.
 
-    Where the device's memory is too small, again with pieces of half the size.
+    Repeat with pieces of half the size where the device's memory is too small.
     """
     while True:
         network.zero_grad(set_to_none=True)
@@ -182,13 +182,13 @@ def _training_pieces(
 
 
 def _needs_whole_batch(network: nn.Module) -> bool:
-    """Say whether the network's statistics are those of the whole batch."""
+    """Tell whether the network normalizes by the whole batch."""
     return any(isinstance(module, MaskedBatchNorm) for module in network.modules())
 
 
 @torch.inference_mode()
 def mean_loss(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskLoss) -> float:
-    """Return the mean loss per task, without learning from it."""
+    """Return the mean loss per task, without a training step."""
     network.eval()
     total = torch.zeros((), device=data.device)
     with fast_products(data.device):
@@ -236,7 +236,7 @@ def _optimizer(network: nn.Module, plan: TrainingPlan) -> torch.optim.Optimizer:
 
 
 class _BestWeights:
-    """Keep the weights with the smallest validation loss; say when to give up."""
+    """Keep the weights with the smallest validation loss; tell when to stop."""
 
     def __init__(self, patience: int) -> None:
         self._patience = patience

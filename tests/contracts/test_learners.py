@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from cschoice.errors import InvalidFile, InvalidTasks, NotFitted
+from cschoice.errors import InvalidFile, InvalidParameter, InvalidTasks, NotFitted
 from cschoice.evaluation.decisions import choose, tune_threshold
 from cschoice.evaluation.metrics import metric
 from cschoice.learners import LEARNERS, make_learner
 from cschoice.models.saving import load, save
+from cschoice.space import problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
 
 # What makes a fit short; taken where the learner has such a parameter.
@@ -78,6 +80,59 @@ def test_space_keys_are_parameters_and_defaults_lie_inside(name: str) -> None:
     for key, dimension in CLASSES[name].search_space.items():
         assert key in defaults
         assert defaults[key] in dimension, f"{key}={defaults[key]} is outside {dimension}"
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_parameter_has_limits_and_they_hold_its_default_and_search(name: str) -> None:
+    learner = CLASSES[name]
+    assert set(learner.limits) == set(learner().get_params())
+    assert not problems_of_parameters(learner.limits, learner().get_params())
+    for key, dimension in learner.search_space.items():
+        ends = getattr(dimension, "options", None) or (dimension.low, dimension.high)
+        assert all(end in learner.limits[key] for end in ends), key
+
+
+# Every limit excludes most of these; NaN is in none of them.
+BAD = [
+    -3,
+    0,
+    1.5,
+    10**9,
+    "three",
+    "",
+    True,
+    None,
+    math.nan,
+    math.inf,
+    [],
+    [0, 0],
+    [-1],
+    {},
+    object(),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"), [(name, key) for name, one in CLASSES.items() for key in one.limits]
+)
+def test_bad_parameters_are_refused_by_name(name: str, parameter: str) -> None:
+    limit, learner = CLASSES[name].limits[parameter], CLASSES[name]
+    bad = [value for value in BAD if value not in limit]
+    assert len(bad) > len(BAD) / 2
+    for value in bad:
+        with pytest.raises(InvalidParameter, match=f"^{parameter} must be .*, got "):
+            make_learner(name, **{parameter: value})
+        unfitted = learner(**{parameter: value})  # the constructor only stores
+        assert unfitted.get_params(deep=False)[parameter] is value
+        with pytest.raises(InvalidParameter, match=f"^{parameter} must be .*, got "):
+            unfitted.fit(easy_tasks(min(learner.kinds), 5))
+
+
+def test_no_network_can_be_mistyped_to_a_size_that_no_memory_holds() -> None:
+    for name, learner in CLASSES.items():
+        for parameter, limit in learner.limits.items():
+            if parameter.startswith("n_"):
+                assert 10**9 not in limit, f"{parameter} of {name}"
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -211,6 +266,5 @@ def test_beats_guessing_on_a_trivial_problem(fitted: Any, name: str, kind: Kind)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_the_table_says_what_the_class_says(name):
+def test_the_class_has_the_name_of_its_row(name: str) -> None:
     assert CLASSES[name].name == name
-    assert CLASSES[name].kinds == LEARNERS[name].kinds

@@ -53,8 +53,6 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
     exponentially with the number of nodes, and faster than that of Gauss–Hermite quadrature
     where choices are almost certain, because the nodes lie closer together.
     """
-    if n_draws < 1:
-        raise InvalidParameter(f"n_draws must be 1 or larger, got {n_draws}")
     n_sets = max(1, min(n_tasks, _POOL_VALUES // max(1, n_random * n_draws)))
     if method == "quadrature":
         if n_random != 1:
@@ -64,9 +62,6 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
         log_weights = -(nodes**2) / 2
         log_weights -= np.log(np.exp(log_weights).sum())
         return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights, per_task=False)
-    if method not in _SEQUENCES:
-        allowed = "sobol, halton or quadrature"
-        raise InvalidParameter(f"integration must be {allowed}, got {method!r}")
     # The last row, of ones, turns the means into one more term of the product with the draws.
     points = np.ones((n_sets, n_random + 1, n_draws))
     sequence = _SEQUENCES[method](n_sets * n_draws, n_random, seed)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cschoice.errors import InvalidParameter, TrainingDiverged
+from cschoice.errors import TrainingDiverged
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.learners.logit.inference import IdentificationWarning, Mask, covariance
 from cschoice.learners.logit.layout import TaskLayout, Values
@@ -87,7 +87,7 @@ class LogitLearner(Learner):
         """
         data, parameters = self._data(tasks), self._parameters()
         layout = data if isinstance(data, TaskLayout) else data.layout
-        penalty = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
+        penalty = self.l2 * layout.n_tasks * self._penalty_weights(layout)
         hessian = complex_hessian(lambda at: self._loss(data, at)[1], parameters)
         fixed = np.concatenate([np.ravel(mask) for mask in self.at_bound.values()])
         mean, deviation = layout.moments()
@@ -115,11 +115,6 @@ class LogitLearner(Learner):
     def _penalty_weights(self, layout: TaskLayout) -> Vector:
         """Return the weight of each squared parameter in the penalty, for an ``l2`` of one."""
         return self._per_parameter(layout.moments()[1] ** 2, 0.0)
-
-    def _checked_l2(self) -> float:
-        if not (np.isfinite(self.l2) and self.l2 >= 0):
-            raise InvalidParameter(f"l2 must be 0 or larger, got {self.l2}")
-        return float(self.l2)
 
     def _penalized(self, data: Any, weights: Vector) -> Objective:
         """Return the loss plus the penalty, with its gradient, as a function of parameters."""

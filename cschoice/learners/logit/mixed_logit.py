@@ -24,7 +24,7 @@ from cschoice.learners.logit.mixed_likelihood import (
 from cschoice.learners.logit.multinomial import fit_linear
 from cschoice.learners.logit.optimization import Vector, minimize
 from cschoice.seeding import seed_for
-from cschoice.space import Dimension, Real
+from cschoice.space import Dimension, Limit, Number, OneOf, Optional, Real, Several, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
 _COARSE = 8  # one draw of so many gives the start of the fit with all draws
@@ -49,6 +49,14 @@ class MixedLogit(LogitLearner):
 
     name = "mixed-logit"
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "mixing": OneOf(("normal", "discrete")),
+        "n_draws": Whole(1, 100_000),
+        "integration": OneOf(("sobol", "halton", "quadrature")),
+        "random_features": Optional(Several(Whole(0))),
+        "n_components": Whole(1, 1000),
+        "l2": Number(0),
+    }
     search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
 
     coefficients_: Vector  # means (n_features,) or values (n_components, n_features)
@@ -78,7 +86,7 @@ class MixedLogit(LogitLearner):
         self.signs_ = np.ones(len(self._random()))
         data = self._data(tasks)
         layout = data.layout if isinstance(data, Simulation) else data
-        weights = self._checked_l2() * len(tasks) * self._penalty_weights(layout)
+        weights = self.l2 * len(tasks) * self._penalty_weights(layout)
         linear = fit_linear(layout, weights[: layout.n_features] / len(tasks))
         if isinstance(data, Simulation):
             found = self._fit_normal(data, linear, weights)
@@ -194,12 +202,7 @@ class MixedLogit(LogitLearner):
         return {**super()._state(), "seed_": np.array(self.seed_), "signs_": self.signs_}
 
     def _check_parameters(self) -> None:
-        if self.mixing not in ("normal", "discrete"):
-            raise InvalidParameter(f"mixing must be normal or discrete, got {self.mixing!r}")
-        if self.n_components < 1:
-            raise InvalidParameter(f"n_components must be 1 or larger, got {self.n_components}")
         random = self._random()
-        inside = (random >= 0) & (random < self.n_features_in_)
-        if len(random) == 0 or not inside.all() or len(np.unique(random)) < len(random):
-            allowed = f"distinct numbers from 0 to {self.n_features_in_ - 1}"
+        if random.max() >= self.n_features_in_:
+            allowed = f"numbers from 0 to {self.n_features_in_ - 1}"
             raise InvalidParameter(f"random_features must be {allowed}, got {random.tolist()}")

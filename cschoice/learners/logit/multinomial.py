@@ -13,7 +13,7 @@ from cschoice.learners.logit.layout import Block, TaskLayout, Values, linear_uti
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.optimization import Vector, minimize, newton
 from cschoice.learners.logit.softmax import log_softmax, softplus
-from cschoice.space import Dimension, Real
+from cschoice.space import Dimension, Limit, Number, Real
 from cschoice.tasks import ChoiceTasks, Kind
 
 _NEWTON_FEATURES = 256  # with more, a Hessian costs more than the steps it saves
@@ -28,6 +28,7 @@ class MultinomialLogit(LogitLearner):
     """
 
     name = "mnl"
+    limits: ClassVar[Mapping[str, Limit]] = {"l2": Number(0)}
     search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
 
     coefficients_: Vector
@@ -38,7 +39,7 @@ class MultinomialLogit(LogitLearner):
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         layout = self._data(tasks)
-        found = fit_linear(layout, self._checked_l2() * self._penalty_weights(layout))
+        found = fit_linear(layout, self.l2 * self._penalty_weights(layout))
         self._take(found, -float(self._loss(layout, found)[0]))
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:

@@ -19,13 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.errors import InvalidParameter
 from cschoice.learners.logit.layout import TaskLayout, Values
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.multinomial import information
 from cschoice.learners.logit.optimization import Bounds, Vector, minimize
 from cschoice.learners.logit.softmax import log_softmax, log_sum
-from cschoice.space import Dimension, Integer, Real
+from cschoice.space import Dimension, Integer, Limit, Number, Real, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
 OUTSIDE = -1e9  # the logarithm of a share of zero; finite, so that its product with zero is zero
@@ -55,6 +54,7 @@ class NestedModel(LogitLearner):
     """
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
+    limits: ClassVar[Mapping[str, Limit]] = {"n_nests": Whole(1, 1000), "l2": Number(0)}
     search_space: ClassVar[Mapping[str, Dimension]] = {
         "n_nests": Integer(2, 10),
         "l2": Real(1e-6, 10.0),
@@ -86,10 +86,6 @@ class NestedModel(LogitLearner):
         self._split(high)["dissimilarities_"][:] = 1.0
         return low, high
 
-    def _check_nests(self) -> None:
-        if self.n_nests < 1:
-            raise InvalidParameter(f"n_nests must be 1 or larger, got {self.n_nests}")
-
     def _optimize(
         self,
         data: NestedObjects,
@@ -99,7 +95,7 @@ class NestedModel(LogitLearner):
     ) -> None:
         """Fit from a start; ``scales`` is a rough curvature of all parameters but coefficients."""
         layout = data.layout
-        weights = self._checked_l2() * layout.n_tasks * self._penalty_weights(layout)
+        weights = self.l2 * layout.n_tasks * self._penalty_weights(layout)
         n_coefficients = len(start["coefficients_"])
         linear = information(layout, start["coefficients_"], weights[:n_coefficients])
         curvature: NDArray[np.float64] = np.concatenate([_diagonal(linear), scales])

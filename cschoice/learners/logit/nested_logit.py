@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from cschoice.learners.logit.nested_likelihood import OUTSIDE, NestedModel, Nest
 from cschoice.learners.logit.optimization import Vector
 from cschoice.learners.logit.softmax import log_softmax
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, Optional, Whole
 from cschoice.tasks import ChoiceTasks
 
 _ACCURACY, _STEPS = 1e-8, 500  # looser than elsewhere: the generalized model has flat valleys
@@ -30,6 +32,10 @@ class NestedLogit(NestedModel):
     """
 
     name = "nl"
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **NestedModel.limits,
+        "nest_feature": Optional(Whole(0)),
+    }
 
     def __init__(
         self, n_nests: int = 10, l2: float = 1e-5, nest_feature: int | None = None
@@ -39,12 +45,11 @@ class NestedLogit(NestedModel):
         self.nest_feature = nest_feature
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
-        self._check_nests()
         if self.nest_feature is None:
             clusters = Clusters.learn(tasks, self.n_nests, seed)
             self.centers_, self.deviation_ = clusters.centers, clusters.deviation
         else:
-            if not 0 <= self.nest_feature < tasks.n_features:
+            if self.nest_feature >= tasks.n_features:
                 allowed = f"0 to {tasks.n_features - 1}"
                 raise InvalidParameter(f"nest_feature must be {allowed}, got {self.nest_feature}")
             self.centers_ = np.unique(tasks.features[:, self.nest_feature]).astype(np.float64)[
@@ -52,7 +57,7 @@ class NestedLogit(NestedModel):
             ]
             self.deviation_ = np.ones(1)
         data = self._data(tasks)
-        penalty = self._checked_l2() * self._penalty_weights(data.layout)
+        penalty = self.l2 * self._penalty_weights(data.layout)
         start = {
             "coefficients_": fit_linear(data.layout, penalty[: data.layout.n_features]),
             "dissimilarities_": np.ones(len(self.centers_)),
@@ -128,13 +133,12 @@ class GeneralizedNestedLogit(NestedModel):
         self.l2 = l2
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
-        self._check_nests()
         data = self._data(tasks)
         self.center_, deviation = data.layout.moments()
         rng = np.random.default_rng(seed_for(seed, "allocation"))
         directions = rng.normal(size=(self.n_nests - 1, len(deviation))) / np.sqrt(len(deviation))
         start = {
-            "coefficients_": fit_linear(data.layout, self._checked_l2() * deviation**2),
+            "coefficients_": fit_linear(data.layout, self.l2 * deviation**2),
             # Dissimilarities of one would make the shares irrelevant.
             "dissimilarities_": np.full(self.n_nests, 0.7),
             "allocation_": directions / deviation,

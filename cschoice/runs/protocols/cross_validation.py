@@ -19,7 +19,7 @@ from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.evaluation.decisions import choose, probabilities, tune_threshold
 from cschoice.evaluation.metrics import METRICS, TARGETS, expected_accuracy, metric
-from cschoice.learners.ensemble import Mean
+from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols.context import Context
@@ -215,7 +215,7 @@ class _Fits:
         ]
         threshold = tune_threshold(*self._of_unseen(learners, splits))
         if ensemble:
-            return _Final(Mean.of(learners), threshold)
+            return _Final(MeanEnsemble.of(learners), threshold)
         if self.job.threshold_refit:
             learners = [self._fit(new_learner(self.job, params), everything, "final")]
         return _Final(learners[0], threshold)

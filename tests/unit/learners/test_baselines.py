@@ -76,7 +76,9 @@ def test_all_pairs_are_listed_once_and_within_their_task():
 def test_pairs_are_bounded():
     chosen, others = sample_pairs(linear_tasks(Kind.SUBSET), 7, np.random.default_rng(0))
     assert len(chosen) == len(others) == len(set(zip(chosen, others, strict=True))) == 7
-    with pytest.raises(InvalidParameter, match="max_pairs must be 2 or larger, got 1"):
+    with pytest.raises(
+        InvalidParameter, match="max_pairs must be a whole number from 2 to 100,000,000, got 1"
+    ):
         make_learner("pairwise-svm", max_pairs=1).fit(linear_tasks(Kind.SUBSET))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from cschoice.datasets import make_dataset
 from cschoice.learners import make_learner
-from cschoice.learners.ensemble import Mean
+from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.models import saving
 
 
@@ -22,11 +22,11 @@ def members(tasks):
 
 def test_it_averages_utilities(tasks, members):
     expected = sum(member.utilities(tasks) for member in members) / 3
-    assert Mean.of(members).utilities(tasks) == pytest.approx(expected, abs=1e-6)
+    assert MeanEnsemble.of(members).utilities(tasks) == pytest.approx(expected, abs=1e-6)
 
 
 def test_it_is_saved_with_all_members(tmp_path, tasks, members):
-    mean = Mean.of(members)
+    mean = MeanEnsemble.of(members)
     saving.save(mean, tmp_path / "model")
     again = saving.load(tmp_path / "model")
     assert np.array_equal(again.utilities(tasks), mean.utilities(tasks))
@@ -35,8 +35,8 @@ def test_it_is_saved_with_all_members(tmp_path, tasks, members):
 
 
 def test_fitted_by_itself_its_members_differ(tasks):
-    mean = Mean("feta", {"epochs": 1, "n_layers": 1, "n_units": 4}, n_members=2)
+    mean = MeanEnsemble("feta", {"epochs": 1, "n_layers": 1, "n_units": 4}, n_members=2)
     first, second = (member.utilities(tasks) for member in mean.fit(tasks, seed=5).members_)
     assert not np.allclose(first, second)
-    again = Mean("feta", {"epochs": 1, "n_layers": 1, "n_units": 4}, n_members=2)
+    again = MeanEnsemble("feta", {"epochs": 1, "n_layers": 1, "n_units": 4}, n_members=2)
     assert np.array_equal(again.fit(tasks, seed=5).utilities(tasks), mean.utilities(tasks))

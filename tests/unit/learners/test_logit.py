@@ -252,15 +252,28 @@ def test_tasks_of_one_object_teach_nothing(model):
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("mnl", {"l2": -1.0}, "l2 must be 0 or larger, got -1"),
-        ("nl", {"n_nests": 0}, "n_nests must be 1 or larger, got 0"),
+        ("mnl", {"l2": -1.0}, "l2 must be a number of at least 0, got -1"),
+        ("nl", {"n_nests": 0}, "n_nests must be a whole number from 1 to 1,000, got 0"),
         ("nl", {"nest_feature": 4}, "nest_feature must be 0 to 3, got 4"),
-        ("mixed-logit", {"mixing": "beta"}, "mixing must be normal or discrete, got 'beta'"),
-        ("mixed-logit", {"integration": "grid"}, "integration must be sobol, halton or quadrat"),
+        ("mixed-logit", {"mixing": "beta"}, "mixing must be one of normal, discrete, got 'beta'"),
+        (
+            "mixed-logit",
+            {"integration": "grid"},
+            "integration must be one of sobol, halton, quadrature",
+        ),
         ("mixed-logit", {"integration": "quadrature"}, "exactly one random coefficient, got 4"),
-        ("mixed-logit", {"n_draws": 0}, "n_draws must be 1 or larger, got 0"),
-        ("mixed-logit", {"n_components": 0}, "n_components must be 1 or larger, got 0"),
-        ("mixed-logit", {"random_features": (1, 1)}, "distinct numbers from 0 to 3, got"),
+        ("mixed-logit", {"n_draws": 0}, "n_draws must be a whole number from 1 to 100,000, got 0"),
+        (
+            "mixed-logit",
+            {"n_components": 0},
+            "n_components must be a whole number from 1 to 1,000, got 0",
+        ),
+        ("mixed-logit", {"random_features": (1, 4)}, "must be numbers from 0 to 3, got"),
+        (
+            "mixed-logit",
+            {"random_features": (1, 1)},
+            "a list of distinct values, each a whole number of at least 0, or None",
+        ),
     ],
 )
 def test_bad_parameters_are_refused(name, parameters, message):

@@ -9,7 +9,7 @@ from job_examples import make_job
 from cschoice.evaluation.decisions import choose
 from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner
-from cschoice.learners.ensemble import Mean
+from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.models import saving
 from cschoice.runs import tuning
 from cschoice.runs.protocols import cross_validation
@@ -56,7 +56,7 @@ def test_of_few_tasks_the_models_of_several_splits_predict_together(tmp_path, fi
     assert fits == [(f"threshold-{k}", 75) for k in range(20)]
     (folder,) = tmp_path.glob("results/runs/**/model")
     model = saving.load(folder)
-    assert isinstance(model, Mean)
+    assert isinstance(model, MeanEnsemble)
     assert len(model.members_) == 20
 
 
@@ -91,6 +91,27 @@ def thresholds(monkeypatch):
     return seen
 
 
+@pytest.fixture
+def learned(monkeypatch):
+    """The tasks that every fit learned from, with the fitted learner."""
+    seen, fit = [], cross_validation.fit
+
+    def noted(context, learner, tasks, *purpose, **split):
+        seen.append((tasks, fit(context, learner, tasks, *purpose, **split)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(cross_validation, "fit", noted)
+    return seen
+
+
+def test_a_trial_tunes_its_threshold_on_the_tasks_it_learned_from(tmp_path, thresholds, learned):
+    done(tmp_path, 100, budget=Budget(1, n_splits=3), learner_parameters={})
+    for (tasks, utilities, _), (seen, learner) in zip(thresholds[:3], learned[:3], strict=True):
+        assert len(seen) == 90
+        assert tasks == seen
+        assert np.array_equal(utilities, learner.utilities(seen))
+
+
 @pytest.mark.parametrize("few", [False, True])
 def test_the_threshold_is_the_best_for_everything_held_out(tmp_path, thresholds, few):
     record = done(tmp_path, 100, budget=Budget(0, frugal=FRUGAL if few else None))
@@ -103,15 +124,8 @@ def test_the_threshold_is_the_best_for_everything_held_out(tmp_path, thresholds,
 
 
 def test_the_threshold_of_a_mean_is_tuned_on_means_of_members_that_did_not_see_the_task(
-    tmp_path, thresholds, monkeypatch
+    tmp_path, thresholds, learned
 ):
-    learned, fit = [], cross_validation.fit
-
-    def noted(context, learner, tasks, *purpose):
-        learned.append((tasks, fit(context, learner, tasks, *purpose)))
-        return learned[-1][1]
-
-    monkeypatch.setattr(cross_validation, "fit", noted)
     done(tmp_path, 40, budget=Budget(0, frugal=FRUGAL))
     ((tasks, utilities, _),) = thresholds
     first = tasks[0]
