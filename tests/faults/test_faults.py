@@ -174,7 +174,8 @@ def test_results_of_a_newer_version_are_refused(study):
     study.results.mkdir()
     (study.results / "version.json").write_text('{"version": 99}')
     _, errors = study.run(code=2)
-    assert "written by a newer cschoice" in errors
+    assert "version.json has format version 99" in errors
+    assert "install a newer cschoice" in errors
 
 
 @pytest.mark.usefixtures("raw_folder")
