@@ -69,7 +69,7 @@ class Display:
 
     def _render(self) -> Group:
         table = Table("job", "device", "trial", "epoch", "so far", "since", box=None)
-        n_rows = max(1, talk.height - 6)  # what does not fit would push the bar off the screen
+        n_rows = max(1, talk.height - 6)  # more would push the bar off the screen
         for job, known in list(self._running.items())[:n_rows]:
             table.add_row(
                 job.label,

@@ -57,7 +57,7 @@ def report(
 
 
 def _show(summary: Summary) -> None:
-    """Print the target measures, who wins, and what to know of it."""
+    """Print the target measures, the curves, the winners, the headlines and the missing parts."""
     for kind in Kind:
         if rows := summary.of_kind(kind):
             target = paper.COLUMNS[kind][0]

@@ -1,4 +1,4 @@
-"""``cschoice show``: list what exists."""
+"""``cschoice show``: lists of datasets, learners and metrics."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def datasets(as_json: Json = False) -> None:
 
 @app.command()
 def learners(as_json: Json = False) -> None:
-    """List the learners: for which kinds of choice, and what is tuned within which limits."""
+    """List the learners with their kinds of choice and the search space of each."""
     if as_json:
         answer_json(
             [
@@ -96,7 +96,7 @@ def learners(as_json: Json = False) -> None:
 
 @app.command()
 def metrics(as_json: Json = False) -> None:
-    """List the metrics: for which kind of choice, from what, and which direction is better."""
+    """List the metrics with their kinds of choice, their inputs and the better direction."""
     rows: list[dict[str, Any]] = [
         {
             "name": metric.name,

@@ -97,7 +97,7 @@ class Limit(ABC):
         """Return whether the value is allowed."""
 
     def problem(self, name: str, value: object) -> str | None:
-        """Return what is wrong with the value of a parameter; None if it is allowed.
+        """Return the problem with the value of a parameter; None if the value is allowed.
 
         >>> Whole(1).problem("epochs", -3)
         'epochs must be a whole number of at least 1, got -3'

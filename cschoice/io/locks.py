@@ -30,7 +30,7 @@ _DEAD_AFTER = 600.0  # seconds without one, by the clock of the file system
 
 
 class ClaimLost(Exception):
-    """Someone took the folder over: whatever was going to be written is theirs to write."""
+    """Another process took the folder over: nothing more may be written into it."""
 
 
 @dataclass(frozen=True)

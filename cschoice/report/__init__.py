@@ -1,8 +1,7 @@
 """Numbers to documents: reads the Parquet tables of a results folder and never loads torch.
 
-``inputs`` and ``paper`` are read, ``views``, ``contests``, ``rankings`` and ``series`` compute
-(``summary`` has it all), ``content`` and ``figures`` say what to show, ``outline`` in which
-order, and each format shows it. Formats compute nothing.
+``compute`` reads the tables and computes all numbers (a ``Summary``), ``contents`` lays them out
+as tables and pictures in sections, ``figures`` draws the pictures, and ``formats`` write files.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def _lines(by_learner: Mapping[str, Sequence[Points]], kind: Kind | None) -> Ite
 
 
 def _common_grid(xs: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the places at which all folds have a value, at most so many."""
+    """Return the points of the axis at which all folds have a value, a limited number of them."""
     every = np.unique(np.concatenate(xs))
     first, last = max(x[0] for x in xs), min(x[-1] for x in xs)
     grid = every[(every >= first) & (every <= last)]

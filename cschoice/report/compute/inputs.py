@@ -1,4 +1,4 @@
-"""The tables a report is made of: one profile, never several mixed."""
+"""The tables that a report is made of: those of one profile, never several mixed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Inputs:
     metrics: pd.DataFrame
     trials: pd.DataFrame
     curves: pd.DataFrame  # beside the study those of every experiment, else of this one
-    every_fold: pd.DataFrame  # of every experiment: what all of them cost
+    every_fold: pd.DataFrame  # of every experiment, for the CPU time of all
 
 
 def load(results: Path, profile: str, experiment: str = STUDY) -> Inputs:
-    """Read what there is of a profile; say what else there is where it has nothing."""
+    """Read the tables of a profile; the error names the other profiles where it has no rows."""
     everything = _read(results, "folds")
     every_fold = everything[everything["profile"] == profile]
     _check(results, everything, profile, experiment)

@@ -1,4 +1,4 @@
-"""What things are called in a report, and in which order they come: the paper's, then others."""
+"""Labels and order of datasets, learners and measures: the paper's first, then others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PARAMETERS = {
 
 
 def dataset_label(name: str) -> str:
-    """Return the paper's name of a dataset; what was imported is called as it is."""
+    """Return the paper's name of a dataset; an imported one keeps its own name."""
     info = DATASETS.written.get(name)
     return info.label if info else name
 
@@ -57,7 +57,7 @@ def learner_label(name: str, kind: Kind | None = None) -> str:
 
 
 def metric_label(name: str) -> str:
-    """Return what a table calls a measure."""
+    """Return the label of a measure in tables."""
     return _METRICS.get(name, name)
 
 

@@ -1,4 +1,4 @@
-"""What is not there: partial results are normal, and a report says in what they are partial."""
+"""The gaps of a report: partial results are normal, and a report lists the missing parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cschoice.report.compute.inputs import STUDY, Inputs
 from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
 from cschoice.report.compute.scores import Row
 
-# The paper's further experiments, and what they show.
+# The paper's further experiments, each with a description of its curves.
 _CURVES = {
     "generalization": "generalization over task sizes",
     "unique-stream": "convergence on the unique problem",
@@ -17,7 +17,7 @@ _CURVES = {
 
 
 def missing(inputs: Inputs, rows: Sequence[Row]) -> list[str]:
-    """Return one line for each thing a reader may miss."""
+    """Return one sentence for each part that a reader may miss."""
     return [*_experiments(inputs, rows), *_datasets(inputs, rows), *_cells(rows), *_mixed(inputs)]
 
 
@@ -25,9 +25,9 @@ def _experiments(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
     if inputs.folds.empty:
         yield f"No results of experiment '{inputs.experiment}': only curves are shown."
     there = set(inputs.curves["experiment"])
-    for name, what in _CURVES.items():
+    for name, description in _CURVES.items():
         if name not in there and _is_the_papers(inputs, rows):
-            yield f"No curves of experiment '{name}' ({what})."
+            yield f"No curves of experiment '{name}' ({description})."
 
 
 def _datasets(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _datasets(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _is_the_papers(inputs: Inputs, rows: Sequence[Row]) -> bool:
-    """Say whether this is the paper's study: whoever has other data does not miss the rest."""
+    """Tell whether this is the paper's study: a study of other data alone misses nothing of it."""
     known = set(paper.DATASETS_IN_ORDER)
     return inputs.experiment == STUDY and any(row.dataset in known for row in rows)
 
@@ -58,7 +58,7 @@ def _cells(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _mixed(inputs: Inputs) -> Iterator[str]:
-    """Name what differs between jobs that stand in one table."""
+    """Name the settings in which jobs of one table differ: numbers of trials and seeds."""
     done = inputs.folds[inputs.folds["state"] == "done"]
     by_number: dict[int, list[str]] = {}
     cell = ["dataset", "learner", "fold"]

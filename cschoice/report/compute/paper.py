@@ -1,4 +1,4 @@
-"""What the paper prints: its results, the layout of its tables, its ranges and its hours."""
+"""The paper's numbers: results, layout of its tables, ranges of hyperparameters, and hours."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Range:
-    """Between which numbers a hyperparameter was sought."""
+    """The range in which a hyperparameter was sought."""
 
     learner: str
     parameter: str
@@ -88,13 +88,13 @@ def results() -> dict[Key, Value]:
 
 @cache
 def learner_labels() -> dict[tuple[Kind, str], str]:
-    """Return what the paper calls a learner; one of them has two names."""
+    """Return the paper's names of learners by kind of choice: one learner has two names."""
     return {(Kind(row["problem"]), row["learner"]): row["label"] for row in _rows("paper.csv")}
 
 
 @cache
 def ranges() -> tuple[Range, ...]:
-    """Return the table of hyperparameter ranges, exchanged columns put right."""
+    """Return the table of hyperparameter ranges, with its exchanged columns corrected."""
     return tuple(
         Range(row["learner"], row["parameter"], float(row["low"]), float(row["high"]))
         for row in _rows("ranges.csv")

@@ -1,4 +1,4 @@
-"""Learners over many datasets: mean ranks, and whether they are more than chance."""
+"""Rankings of learners over many datasets: mean ranks, and whether they are more than chance."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Ranking:
     labels: tuple[str, ...]
     datasets: tuple[str, ...]
     test: Friedman  # its ranks are in the order of the learners
-    n_best: tuple[int, ...]  # on how many datasets each is best, ties included
+    n_best: tuple[int, ...]  # number of datasets on which each is best, ties included
     median_gap: tuple[float, ...]  # to the best learner of a dataset, in units of the measure
     left_out: tuple[str, ...]  # labels of learners without results on all these datasets
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """Return the runs of learners that cannot be told apart: first and last."""
+        """Return the runs of learners that cannot be told apart, as (first, last)."""
         if not self.test.differs:
             return [(0, len(self.learners) - 1)]
         return groups(self.test.ranks, self.test.critical_difference)
@@ -70,7 +70,7 @@ def _ranking(name: str, rows: Sequence[Row], kind: Kind | None) -> Ranking | Non
 
 
 def _label(learner: str, kind: Kind | None) -> str:
-    """Return one name for a learner, both where the kinds of choice have each their own."""
+    """Return the label of a learner; both labels if the kinds of choice have different ones."""
     return "/".join(
         dict.fromkeys(learner_label(learner, one) for one in ([kind] if kind else Kind))
     )
@@ -87,7 +87,7 @@ def _scores(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 
 
 def _complete(scores: Scores) -> tuple[list[str], list[str]]:
-    """Return learners and datasets without a gap between them: as many cells as there can be.
+    """Return the largest set of learners and datasets that has a result for each combination.
 
     Learners join in the order of how many datasets they have; each may cost some datasets.
     """

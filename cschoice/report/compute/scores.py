@@ -1,4 +1,4 @@
-"""What a report shows, as numbers: means and deviations over folds, beside the paper's."""
+"""The scores of a report: means and deviations over folds, beside the paper's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """Say whether the difference is outside both deviations: the two intervals are apart.
+        """Return the verdict: above or below if the intervals of mean ± deviation are apart.
 
         >>> Cell(Value(0.90, 0.01, 5), Value(0.93, 0.01, 5)).verdict
         'below'
@@ -58,20 +58,20 @@ class Row:
     learner: str
     kind: Kind
     cells: Mapping[str, Cell]
-    folds: Mapping[int, Mapping[str, float]]  # what was measured on each finished fold
-    states: Mapping[str, int]  # how many folds ended how
-    reason: str  # why there is no result, or why not on all folds
+    folds: Mapping[int, Mapping[str, float]]  # measures of each finished fold
+    states: Mapping[str, int]  # number of folds in each state
+    reason: str  # the reason why folds have no result
     seconds: float  # CPU time of all folds
     n_trials: int  # on all folds
 
     @property
     def target(self) -> str:
-        """Return the measure that was tuned for."""
+        """Return the target measure: the one that was tuned for."""
         return paper.COLUMNS[self.kind][0]
 
     @property
     def state(self) -> str:
-        """Say in a few words how the folds ended.
+        """Return the number of folds in each state, in words.
 
         >>> Row("d", "l", Kind.SUBSET, {}, {}, {"done": 3, "failed": 2}, "", 0, 0).state
         '3 done, 2 failed'
@@ -85,7 +85,7 @@ class Row:
 
 
 def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
-    """Return what there is, in the paper's order, and the paper's cells that are missing in it."""
+    """Return all results in the paper's order; missing ones of the paper have no score."""
     if _only_curves(inputs):
         return []
     measured = _measured(inputs.metrics)
@@ -108,7 +108,7 @@ def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
 
 
 def _only_curves(inputs: Inputs) -> bool:
-    """Say whether this experiment measures along an axis and has nothing for a table."""
+    """Tell whether this experiment has curves and no measure of a result table."""
     shown = {name for columns in paper.COLUMNS.values() for name in columns}
     has_curves = inputs.experiment in set(inputs.curves["experiment"])
     return has_curves and not shown & set(inputs.metrics["metric"])
@@ -162,7 +162,7 @@ def _value(values: Sequence[float]) -> Value | None:
 
 
 def _reason(folds: pd.DataFrame) -> str:
-    """Say why folds have no result: each state that is not done, with its reasons."""
+    """Return the states of folds without a result, each with its reasons."""
     parts = []
     for state in sorted(set(folds["state"]) - {"done"}):
         reasons = folds.loc[folds["state"] == state, "reason"].dropna()
@@ -172,7 +172,7 @@ def _reason(folds: pd.DataFrame) -> str:
 
 
 def _in_short(reason: Any) -> str:
-    r"""Return what a reason comes to, without the traceback before it: the job's folder has that.
+    r"""Return a reason without the traceback before it, which is in the job's folder.
 
     >>> _in_short("Traceback (most recent call last):\n  File 'x'\nValueError: too\nlarge")
     'ValueError: too large'

@@ -1,4 +1,4 @@
-"""Is it more than noise? Tests between learners on one dataset and over several.
+"""Tests whether differences between learners are more than noise, on one dataset and several.
 
 On one dataset: the corrected resampled t-test (Nadeau and Bengio, 2003). Folds of a dataset
 share training tasks, so their differences vary together and a plain t-test sees too much; the
@@ -22,7 +22,7 @@ _NOTHING = 1e-12  # differences this small are rounding
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better one learner is than another on the folds that both have."""
+    """The difference between two learners on the folds of both; above 0 the first is better."""
 
     mean: float
     low: float  # of the interval that holds the difference with 95 % confidence
@@ -35,7 +35,8 @@ class Difference:
 def corrected_t_test(differences: Sequence[float], test_to_train: float) -> Difference | None:
     """Test whether the mean difference over folds is other than zero; None for a single fold.
 
-    ``test_to_train`` is the ratio of their sizes, 0 if every fold is a fresh draw.
+    ``test_to_train`` is the number of test tasks per training task, 0 if every fold is a fresh
+    draw.
 
     >>> test = corrected_t_test([0.02, 0.03, 0.04, 0.03, 0.03], test_to_train=0.25)
     >>> print(f"{test.mean:.3f} [{test.low:.3f}, {test.high:.3f}] p={test.p:.3f}")
@@ -81,7 +82,7 @@ class Friedman:
 
     @property
     def differs(self) -> bool:
-        """Say whether there is a difference between any of the learners."""
+        """Tell whether any of the learners differs from another."""
         return self.p < LEVEL
 
 
@@ -107,7 +108,7 @@ def friedman(scores: NDArray[np.float64]) -> Friedman:
 
 
 def critical_difference(n_datasets: int, n_learners: int) -> float:
-    """Return how far mean ranks must be apart to differ (Nemenyi, 1963).
+    """Return the smallest distance at which mean ranks differ (Nemenyi, 1963).
 
     >>> round(critical_difference(14, 4), 2)
     1.25

@@ -1,4 +1,4 @@
-"""Everything a report knows, from the tables of one profile."""
+"""All numbers of a report, computed from the tables of one profile."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Summary:
 def summarize(
     results: Path, profile: str, experiment: str = STUDY, against_paper: bool = True
 ) -> Summary:
-    """Read the tables of a results folder and compute what a report shows."""
+    """Read the tables of a results folder and compute all numbers of a report."""
     inputs = load(results, profile, experiment)
     found = rows(inputs, against_paper)
     known = set(paper.DATASETS_IN_ORDER)

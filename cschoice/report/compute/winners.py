@@ -1,4 +1,4 @@
-"""Which learner wins on a dataset, and whether the win is more than noise."""
+"""The winner on each dataset, and whether the win is more than noise."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Say whether the better one is better by more than noise, on the folds that both have."""
+        """Tell whether the difference is more than noise on the folds that both have."""
         found = self.difference
         return found is not None and found.mean > 0 and self.adjusted < LEVEL
 
     @property
     def verdict(self) -> str:
-        """Say what the folds that both have allow to say."""
+        """Return the verdict in words: more than noise, no difference, or too few folds."""
         if self.difference is None:
             return "too few folds"
         return MORE_THAN_NOISE if self.differs else NO_DIFFERENCE
@@ -57,7 +57,7 @@ class Contest:
 
     @property
     def verdict(self) -> str:
-        """Say plainly what the folds allow to say."""
+        """Return the verdict on the win in words, with the learners that may be as good."""
         if not self.pairs:
             return "the only learner with results"
         unjudged = [pair.other for pair in self.pairs if not pair.difference]
@@ -109,7 +109,7 @@ def _adjusted(compared: Sequence[Pair]) -> list[Pair]:
 
 
 def _pair(better: Row, other: Row) -> Pair:
-    """Compare on the folds that both have; positive differences mean better."""
+    """Compare two learners on the folds that both have; above 0 the first is better."""
     name = better.target
     sign = 1 if METRICS[name].higher_is_better else -1
     shared = [
@@ -124,7 +124,7 @@ def _pair(better: Row, other: Row) -> Pair:
 
 
 def ratio_tested(dataset: str, n_folds: int) -> float:
-    """Return how many test tasks a fold has per training task, 0 if folds share no tasks.
+    """Return the number of test tasks of a fold per training task, 0 if folds share no tasks.
 
     >>> ratio_tested("medoid", 5), ratio_tested("letor-mq2008", 5)
     (0.0, 0.25)
@@ -139,7 +139,7 @@ def _mean(row: Row) -> float | None:
 
 
 def _goodness(row: Row) -> float:
-    """Return a number that is smaller for better learners; equals keep the paper's order."""
+    """Return a sort key that puts better learners first; equals keep the paper's order."""
     mean = _mean(row)
     assert mean is not None
     return -mean if METRICS[row.target].higher_is_better else mean

@@ -1,4 +1,4 @@
-"""Curves in numbers: the value of each line at a few places of its axis."""
+"""Tables of curves: the value of each curve at a few points of its axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEW_ENDS = 2
 
 
 def curve_table(graph: Graph, name: str) -> Table:
-    """Return means with deviations, one group per panel; beyond its end a line is empty."""
+    """Return means with deviations, one group per panel; beyond its end a curve has none."""
     places = _places(graph)
     return Table(
         name,
@@ -39,7 +39,7 @@ def curve_table(graph: Graph, name: str) -> Table:
 
 
 def _places(graph: Graph) -> NDArray[np.float64]:
-    """Return round numbers from the first to the last place of all lines, and where lines end."""
+    """Return round numbers between the ends of all curves, and the ends themselves if few."""
     lines = [line for panel in graph.panels for line in panel.lines]
     ends = {float(round(line.x[-1])) for line in lines}
     first = min(line.x[0] for line in lines)

@@ -1,4 +1,4 @@
-"""What does not depend on results: datasets, and where hyperparameters were sought."""
+"""Tables of the datasets and of the ranges of hyperparameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Count = int | tuple[int, int]
 
 
 def datasets_table(rows: Sequence[Row]) -> Table:
-    """Return the overview of the datasets (tab:datasets:overview), and those of one's own."""
+    """Return the overview of the datasets (tab:datasets:overview), imported ones included."""
     known = dict(DATASETS.written)
     known |= {row.dataset: info for row in rows if (info := _info(row.dataset)) is not None}
     n_done = dict.fromkeys(known, 0)
@@ -59,7 +59,7 @@ def datasets_table(rows: Sequence[Row]) -> Table:
 
 
 def _info(name: str) -> DatasetInfo | None:
-    """Return what is known of a dataset; one that was imported elsewhere is not."""
+    """Return the description of a dataset; None for one that was imported elsewhere."""
     try:
         return DATASETS[name]
     except CschoiceError:
@@ -92,7 +92,7 @@ def ranges_table() -> Table:
 
 
 def tried_table(inputs: Inputs) -> Table | None:
-    """Return what was tried here and what was chosen, over all datasets and folds."""
+    """Return the table of values tried and chosen here, over all datasets and folds."""
     tried, chosen = _values(inputs.trials), _values(inputs.folds)
     printed = {(row.learner, row.parameter): row for row in paper.ranges()}
     groups = []
@@ -125,7 +125,7 @@ def tried_table(inputs: Inputs) -> Table | None:
 
 
 def _values(table: pd.DataFrame) -> dict[tuple[str, str], set[object]]:
-    """Return the values each learner's hyperparameters had; the same JSON is read once."""
+    """Return the values of each learner's hyperparameters; equal JSON texts are parsed once."""
     found: dict[tuple[str, str], set[object]] = {}
     pairs = table[["learner", "params"]].drop_duplicates()
     for learner, params in zip(pairs["learner"], pairs["params"], strict=True):

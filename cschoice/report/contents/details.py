@@ -1,4 +1,4 @@
-"""What stands behind each row of a table, as plain data: jobs with their trials, comparisons."""
+"""The details behind each row of a table, as plain data: jobs with their trials, comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cschoice.report.compute.labels import learner_label, metric_label
 from cschoice.report.compute.summary import Summary
 from cschoice.report.compute.winners import Contest
 
-_PRIVATE = ("host",)  # what a reader of numbers need not know
+_PRIVATE = ("host",)  # of no interest to readers of a report
 
 
 def details(summary: Summary) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def _environment(text: str) -> dict[str, str]:
 
 
 def _jobs(inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
-    """Return what is known of every job; values that are not there are left out."""
+    """Return the details of every job; missing values are left out."""
     numbers = {text: number for number, text in enumerate(_environments(inputs))}
     measured: dict[tuple[str, str, int], dict[str, float]] = {}
     metrics = inputs.metrics
@@ -97,7 +97,7 @@ def _present(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Round to five digits that matter; what JSON does not know is nothing."""
+    """Round to five significant digits; infinite and undefined numbers become None."""
     if isinstance(value, float):
         return float(f"{value:.5g}") if math.isfinite(value) else None
     return value

@@ -1,4 +1,4 @@
-"""What a reader wants to know first, in a few sentences."""
+"""The headlines of a report: its main results in a few sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cschoice.report.contents.winner_tables import cost_sentence, sentence
 
 
 def findings(summary: Summary) -> Iterator[str]:
-    """Say which results these are, how they compare with the paper's, and what they show."""
+    """Yield the headlines: progress, agreement with the paper, winners, ranks and CPU time."""
     folds = summary.inputs.folds
     n_done = int((folds["state"] == "done").sum())
     yield (
@@ -29,7 +29,7 @@ def findings(summary: Summary) -> Iterator[str]:
 
 
 def _beside_the_paper(summary: Summary) -> Iterator[str]:
-    """Count under the target measures how many cells are as in the paper."""
+    """Yield the number of target scores that are as in the paper, above and below."""
     verdicts = Counter(row.cells[row.target].verdict for row in summary.rows)
     counts = {name: verdicts[name] for name in ("as in the paper", "above", "below")}
     if total := sum(counts.values()):

@@ -1,4 +1,4 @@
-"""What a report contains and in which order, the same in every format."""
+"""The sections of a report in order, the same in every format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Section:
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    further: tuple[Table, ...] = ()  # for those who want to know more
+    further: tuple[Table, ...] = ()  # details, folded away where the format can
 
 
 @lru_cache(maxsize=1)

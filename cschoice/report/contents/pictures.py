@@ -1,4 +1,4 @@
-"""The figures of a report: what there is to draw, not yet drawn."""
+"""The figures of a report, described but not yet drawn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CURVES = {
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure that can be drawn: its name, what it shows, and by which function."""
+    """A figure to be drawn: its name, its caption, the function that draws it and its data."""
 
     name: str
     caption: str

@@ -51,7 +51,7 @@ def _result_table(name: str, rows: Sequence[Row], kind: Kind) -> Table:
 
 
 def comparison_table(rows: Sequence[Row], kind: Kind, measure: str, against_paper: bool) -> Table:
-    """Return one measure: ours, the paper's, the difference, and what to think of it."""
+    """Return the table of one measure: ours, the paper's, the difference and the verdict."""
     own = [row for row in rows if row.kind is kind]
     is_target = measure == paper.COLUMNS[kind][0]
     columns = [Column("Ours", measured=True)]
@@ -117,7 +117,7 @@ def _folds(rows: Sequence[Row]) -> str:
 
 
 def _partial(rows: Sequence[Row]) -> Iterable[str]:
-    """Name the cells that have fewer folds than others."""
+    """Name the results that have fewer folds than others."""
     most = max(_n_done(row) for row in rows)
     some = [
         f"{learner_label(row.learner, row.kind)} on {dataset_label(row.dataset)} ({_n_done(row)})"

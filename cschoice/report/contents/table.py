@@ -27,7 +27,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Number:
-    """A number as it is shown, and as it is sorted."""
+    """A number: the text that is shown and the value by which it is sorted."""
 
     text: str
     value: float
@@ -54,7 +54,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Column:
-    """What is above a column, and what is in it."""
+    """The label of a column and the type of its cells."""
 
     label: str
     numeric: bool = False
@@ -75,7 +75,7 @@ class Table:
 
     @property
     def labelled(self) -> bool:
-        """Say whether the first column is that of the groups' labels."""
+        """Tell whether the first column holds the labels of the groups."""
         return any(group.label for group in self.groups)
 
     @property
@@ -119,12 +119,12 @@ def number(value: float | None, form: str = ",.0f") -> Entry:
 
 
 def signed(text: str) -> str:
-    """Write minus as people do."""
+    """Return a number's text with a typographic minus sign."""
     return text.replace("-", "−")
 
 
 def probability(p: float) -> Number:
-    """Return a p-value as people write it.
+    """Return a p-value with three digits, or as below 0.001.
 
     >>> probability(0.0123).text, probability(0.00001).text
     ('0.012', '< 0.001')
@@ -133,7 +133,7 @@ def probability(p: float) -> Number:
 
 
 def cpu_time(seconds: float) -> Number:
-    """Return a time as people say it.
+    """Return a CPU time in its natural unit.
 
     >>> cpu_time(0.25).text, cpu_time(42).text, cpu_time(7_200).text, cpu_time(300_000).text
     ('0.2 s', '42 s', '2.0 h', '83 h')

@@ -1,4 +1,4 @@
-"""Who wins: on each dataset, over all datasets, and at what cost."""
+"""Tables of winners on each dataset, of ranks over all datasets, and of CPU time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "B
 
 
 def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
-    """Return for each dataset which learner wins, by how much, and whether that is noise."""
+    """Return the table of winners: by how much each wins, and whether that is noise."""
     cells = {(row.dataset, row.learner): row.cells[row.target] for row in rows}
     printed = _best_printed(rows)
 
@@ -87,7 +87,7 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
 
 
 def _best_printed(rows: Sequence[Row]) -> dict[str, tuple[str, paper.Value]]:
-    """Return for each dataset which learner the paper has the best target measure of."""
+    """Return the learner with the paper's best target measure on each dataset."""
     best: dict[str, tuple[str, paper.Value]] = {}
     for row in rows:
         value = row.cells[row.target].paper
@@ -101,7 +101,7 @@ def _effect(effect: float) -> Number:
 
 
 def ranks_table(rankings: Sequence[Ranking]) -> Table:
-    """Return mean ranks over datasets, and who cannot be told from the best."""
+    """Return the table of mean ranks over datasets, with the equals of the best learner."""
 
     def lines(ranking: Ranking) -> tuple[Line, ...]:
         last = next((last for first, last in ranking.groups if first == 0), 0)
@@ -135,7 +135,7 @@ def ranks_table(rankings: Sequence[Ranking]) -> Table:
 
 
 def sentence(ranking: Ranking) -> str:
-    """Say what the tests over datasets found."""
+    """Return the outcome of the tests over datasets as a sentence."""
     test = ranking.test
     p = probability(test.p).text
     over = f"{_SCOPES[ranking.name]}, {len(ranking.learners)} learners on {len(ranking.datasets)}"
@@ -152,7 +152,7 @@ def sentence(ranking: Ranking) -> str:
 
 
 def cost_table(inputs: Inputs, rows: Sequence[Row], against_paper: bool) -> Table:
-    """Return the CPU time of each learner, of other experiments, and of everything."""
+    """Return the table of CPU times of learners, of other experiments, and in total."""
     lines = []
     for learner in learners_in_order(row.learner for row in rows):
         own = [row for row in rows if row.learner == learner]
@@ -188,7 +188,7 @@ def _total(label: str, folds: pd.DataFrame) -> Line:
 
 
 def cost_sentence(inputs: Inputs, against_paper: bool) -> str:
-    """Say the CPU time of everything, beside the paper's."""
+    """Return the total CPU time as a sentence, beside the paper's."""
     spent = cpu_time(float(inputs.every_fold["seconds"].sum())).text
     ours = f"All experiments with profile {inputs.profile}: {spent} of CPU time"
     if not against_paper:

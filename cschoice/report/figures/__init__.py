@@ -1,1 +1,1 @@
-"""How pictures are drawn: one module per kind, the only ones that load matplotlib."""
+"""Drawing: one module per kind of figure, the only modules that load matplotlib."""

@@ -1,4 +1,4 @@
-"""Pictures to files: the only way into matplotlib."""
+"""Drawing of pictures into files: the only way into matplotlib."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drawn(picture: Picture, suffix: str) -> bytes:
 
 
 def on_white(svg: bytes) -> bytes:
-    r"""Return a picture that can be looked at on its own, whatever is behind it.
+    r"""Return a picture with a white background, readable on a page of any colour.
 
     >>> on_white(b'<svg width="7pt"> <g/></svg>')
     b'<svg width="7pt">\n<rect width="100%" height="100%" fill="white"/> <g/></svg>'

@@ -1,4 +1,4 @@
-"""One task of each generated problem, with what is chosen from it."""
+"""One task of each generated problem, with its chosen objects."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _medoid(axes: Axes, task: Task) -> None:
 
 
 def _pareto(axes: Axes, task: Task) -> None:
-    """Draw the front as stairs: what lies below is dominated (larger is better)."""
+    """Draw the front as stairs: points below it are dominated (larger is better)."""
     points, chosen = task
     _limits(axes, points)
     (left, _), (bottom, _) = axes.get_xlim(), axes.get_ylim()
@@ -80,7 +80,7 @@ def _pareto(axes: Axes, task: Task) -> None:
 
 
 def _hypervolume(axes: Axes, task: Task) -> None:
-    """Draw what each point alone covers, seen from the reference point at the upper right."""
+    """Draw the area that each point alone covers, up to the reference point at the upper right."""
     points, chosen = task
     order = np.argsort(points[:, 0])
     x, y, is_chosen = points[order, 0], points[order, 1], chosen[order]

@@ -1,4 +1,4 @@
-"""Where labels and panels go, so that nothing overlaps."""
+"""Placement of labels and panels without overlaps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def spread(
 
 
 def grid(n_panels: int, most_columns: int) -> tuple[int, int]:
-    """Return rows and columns for so many panels, as even as they can be.
+    """Return the numbers of rows and columns for the panels, as even as possible.
 
     >>> grid(10, 4), grid(5, 4), grid(2, 4)
     ((3, 4), (2, 3), (1, 2))
@@ -42,7 +42,7 @@ def grid(n_panels: int, most_columns: int) -> tuple[int, int]:
 
 
 def hide_unused(axes: NDArray[Any], n_used: int) -> None:
-    """Hide the panels that have nothing to show; those above them number their own axis."""
+    """Hide the panels without content; the panels above them number their own axis."""
     n_rows, n_columns = axes.shape
     for place in range(n_used, n_rows * n_columns):
         axes.flat[place].set_visible(False)
@@ -51,7 +51,7 @@ def hide_unused(axes: NDArray[Any], n_used: int) -> None:
 
 
 def short(label: str, most: int = 22) -> str:
-    """Return a label that leaves room for what it labels.
+    """Return a label cut to a length that leaves room for the plot.
 
     >>> short("FETA-Net"), short("feta-with-a-very-long-name")
     ('FETA-Net', 'feta-with-a-very-long…')

@@ -53,7 +53,7 @@ def _axis(axes: Axes, n: int) -> None:
 
 
 def _critical_difference(axes: Axes, ranking: Ranking) -> None:
-    """Draw how long the critical difference is, at the axis's worse end."""
+    """Draw the length of the critical difference, at the worse end of the axis."""
     n = len(ranking.learners)
     length = min(ranking.test.critical_difference, n - 1)
     start, y = n, 0.30

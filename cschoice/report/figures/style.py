@@ -1,4 +1,4 @@
-"""How figures look: one style, colours that colour-blind people can tell, the same bytes."""
+"""The style of figures: colours that colour-blind readers can tell apart, reproducible bytes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SKY, _ORANGE, _PURPLE = "#56B4E9", "#E69F00", "#CC79A7"
 
 @dataclass(frozen=True)
 class Look:
-    """How a learner is drawn."""
+    """The colour and the dashes of a learner's lines."""
 
     colour: str
     dashes: str | tuple[int, tuple[float, ...]] = "solid"
@@ -84,7 +84,7 @@ _VARIANT_DASHES = (
 
 
 def look(learner: str, number: int = 0) -> Look:
-    """Return how to draw a learner; a variant has its family's colour, dashed by its number.
+    """Return the style of a learner; a variant has its family's colour, dashed by its number.
 
     >>> look("feta-paper", 1).colour == look("feta").colour
     True
@@ -98,7 +98,7 @@ def look(learner: str, number: int = 0) -> Look:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in the style of the reports, whatever the user's own settings are."""
+    """Draw in the style of the reports instead of the user's own settings."""
     with mpl.rc_context(), warnings.catch_warnings():
         # Names in other scripts are drawn as boxes with their number; the tables have them.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")

@@ -1,4 +1,4 @@
-r"""Text to LaTeX that compiles whatever the text is, in plain ASCII."""
+r"""Escapes: any text as LaTeX that compiles, in plain ASCII."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ACCENTS = {
 
 
 def escaped(text: str) -> str:
-    r"""Return text as LaTeX; a letter it cannot show is named by its number.
+    r"""Return a text as LaTeX; a letter that LaTeX cannot show becomes its number.
 
     >>> print(escaped("50 % of R&D_1, déjà"))
     50 \% of R\&D\_1, d\'{e}j\`{a}

@@ -154,7 +154,7 @@ def _deviation(value: Value) -> str:
 
 
 def _notes(table: Table) -> Iterator[str]:
-    """Yield what stands below a table: its notes, and why entries are missing."""
+    """Yield the notes below a table, and the footnotes with the reasons of its gaps."""
     notes = [escaped(note) for note in table.notes]
     notes += [
         rf"\textsuperscript{{{number}}}~{escaped(reason)}"

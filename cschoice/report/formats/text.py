@@ -1,4 +1,4 @@
-"""Reports for reading as they are: Markdown with figures, and CSV."""
+"""Reports as plain text: Markdown with figures, and CSV."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _cell(entry: Entry, gaps: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""Take the meaning from what Markdown would interpret.
+    r"""Escape the characters that Markdown would interpret.
 
     >>> _escaped("a|b_c <d>")
     'a\\|b\\_c \\<d\\>'

@@ -1,4 +1,4 @@
-"""Reports on disk: all files of a format or none, and nothing left of the one before."""
+"""Writing of reports: all files of a format or none, and no file of the last report is left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cschoice.registry import load, unknown_name
 from cschoice.report import ALL, FORMATS, TERMINAL
 from cschoice.report.compute.summary import Summary
 
-# How the documents name the files beside them, and what these are called.
+# Patterns of the names by which documents show other files, and the suffixes of these files.
 _BESIDE = {
     "report.tex": (r"\{((?:table|figure)-[\w.-]+)\}", {"table": ".tex", "figure": ".pdf"}),
     "report.md": (r"\((figure-[\w.-]+)\.svg\)", {"figure": ".svg"}),

@@ -86,7 +86,7 @@ def _kind(column: Column, entry: Entry) -> str:
 
 
 def _more(line: Line) -> str:
-    """Return the button that shows what stands behind a row."""
+    """Return the button that shows the details behind a row."""
     if line.key is None:
         return ""
     key = escape(line.key, quote=True)
