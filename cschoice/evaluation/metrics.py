@@ -5,9 +5,10 @@ applies to, what it needs and which direction is better stand there and nowhere 
 the tasks and one value per entry and returns the mean over tasks (``micro-f1``: over all
 objects). Conventions, where the paper's formulas leave a case open:
 
-- Ties. As in the paper, the chosen object is right if it is *among* the largest utilities; for
-  top-k alike, if fewer than k objects have a strictly larger utility, so top-1 is accuracy. A
-  constant utility therefore scores 1: compare with ``random``, not with a constant.
+- Ties count as their expected share, as if broken by lot: of three objects that share the largest
+  utility, the chosen one is worth a third of a hit; for top-k alike, so top-1 is accuracy. Where
+  the paper's formula says "among the largest", a constant utility would be perfect; so it is
+  worth a guess.
 - An empty prediction scores 0 in F1 and precision.
 - Tasks that cannot tell good from bad are left out of the mean: those of one object in
   normalized accuracy, those where everything is chosen in informedness and AUC-ROC. Where no
@@ -90,31 +91,23 @@ def check_values(tasks: ChoiceTasks, values: ArrayLike, noun: Needs = "utilities
 # --- singleton choice, from utilities ---------------------------------------------------------
 
 
-def _n_better(tasks: ChoiceTasks, utilities: Utilities) -> NDArray[np.int64]:
-    """Count, per task, the objects with a strictly larger utility than the chosen one."""
-    better = utilities > tasks.spread(utilities[tasks.chosen])
-    return tasks.reduce(np.add, better, dtype=np.int64)
+def _hits(tasks: ChoiceTasks, utilities: Utilities, k: int = 1) -> NDArray[np.float64]:
+    """Return, per task, how probably the chosen object is among the first k, ties by lot."""
+    own = tasks.spread(utilities[tasks.chosen])
+    n_better = tasks.reduce(np.add, utilities > own, dtype=np.int64)
+    n_tied = tasks.reduce(np.add, utilities == own, dtype=np.int64)  # the chosen one is of them
+    shares: NDArray[np.float64] = np.clip((k - n_better) / n_tied, 0, 1)
+    return shares
 
 
 def top_k(tasks: ChoiceTasks, utilities: Utilities, k: int) -> float:
-    """Return how often fewer than k objects beat the chosen one (eq. topkaccuracy)."""
-    return float(np.mean(_n_better(tasks, utilities) < k))
-
-
-def expected_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
-    """Return the accuracy if ties are broken by lot: no constant utility is better than guessing.
-
-    For choosing between models and for following one as it learns, where by the paper's
-    convention one that has learned nothing would look best.
-    """
-    largest = tasks.reduce(np.maximum, utilities)
-    n_largest = tasks.reduce(np.add, utilities == tasks.spread(largest), dtype=np.int64)
-    return float(np.mean((utilities[tasks.chosen] == largest) / n_largest))
+    """Return how often the chosen object is among the k largest (eq. topkaccuracy)."""
+    return float(np.mean(_hits(tasks, utilities, k)))
 
 
 def normalized_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
     """Return the accuracy corrected for guessing, task by task (eq. normaccuracy)."""
-    hit = _n_better(tasks, utilities) == 0
+    hit = _hits(tasks, utilities)
     guess = 1 / tasks.sizes
     return _mean_where(tasks.sizes > 1, hit - guess, 1 - guess)
 
@@ -224,7 +217,7 @@ _SINGLETON, _SUBSET = frozenset({Kind.SINGLETON}), frozenset({Kind.SUBSET})
 def _top(k: int, name: str | None = None) -> Metric:
     summary = "the chosen object has the largest utility"
     if k > 1:
-        summary = f"fewer than {k} objects have a larger utility than the chosen one"
+        summary = f"the chosen object is among the {k} largest utilities"
     compute = partial(top_k, k=k)
     return Metric(name or f"top-{k}", _SINGLETON, "utilities", True, compute, summary)
 

@@ -20,6 +20,7 @@ class AllPositive(Learner):
     """Give all objects the same utility, so that all are chosen."""
 
     name = "all-positive"
+    constant: ClassVar[bool] = True
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SUBSET})
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:

@@ -33,6 +33,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     kinds: ClassVar[frozenset[Kind]] = frozenset(Kind)
     limits: ClassVar[Mapping[str, Limit]] = {}  # of every parameter of the constructor
     search_space: ClassVar[Mapping[str, Dimension]] = {}  # the part that is tuned
+    constant: ClassVar[bool] = False  # meant to give all objects the same utility
     costly: ClassVar[bool] = False  # a fit takes much longer than proposing what to fit next
 
     on_epoch: Callable[[dict[str, float]], None] | None = None  # set it to follow the training

@@ -14,10 +14,16 @@ from pydantic import Field
 
 from cschoice.datasets import make_dataset
 from cschoice.evaluation.decisions import choose, tune_threshold
-from cschoice.evaluation.metrics import TARGETS, expected_accuracy, metric
+from cschoice.evaluation.metrics import TARGETS, metric
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols.context import Context
-from cschoice.runs.protocols.fitting import fold_of, new_learner, not_a_network, seed_of
+from cschoice.runs.protocols.fitting import (
+    check_utilities,
+    fold_of,
+    new_learner,
+    not_a_network,
+    seed_of,
+)
 from cschoice.runs.protocols.protocol import Count, Earlier, Protocol
 from cschoice.runs.records import Budget, Curve, Job, Record
 from cschoice.tasks import ChoiceTasks, Kind
@@ -75,6 +81,7 @@ class Convergence(Protocol):
                 seconds.append(spent)
                 values.append(value)
             context.tell({"event": "epoch", **row, name: values[-1]})
+        check_utilities(job, test, learner.utilities(test))
         context.save(learner, Preparation(threshold, scaling, getattr(source, "encoding", None)))
         return context.done(
             learned,
@@ -88,8 +95,8 @@ class Convergence(Protocol):
 
 def _score(learner: Any, held_out: ChoiceTasks, test: ChoiceTasks) -> tuple[float, float | None]:
     """Return the accuracy, or the F1-measure with its threshold."""
-    utilities = learner.utilities(test)
+    utilities, target = learner.utilities(test), metric(TARGETS[test.kind])
     if test.kind is Kind.SINGLETON:
-        return expected_accuracy(test, utilities), None
+        return target(test, utilities), None
     threshold = tune_threshold(held_out, learner.utilities(held_out))
-    return metric("f1")(test, choose(test, utilities, threshold)), threshold
+    return target(test, choose(test, utilities, threshold)), threshold

@@ -18,12 +18,20 @@ from numpy.typing import NDArray
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.evaluation.decisions import choose, probabilities, tune_threshold
-from cschoice.evaluation.metrics import METRICS, TARGETS, expected_accuracy, metric
+from cschoice.evaluation.metrics import METRICS, TARGETS, metric
 from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols.context import Context
-from cschoice.runs.protocols.fitting import Params, fit, fold_of, new_learner, search_space, seed_of
+from cschoice.runs.protocols.fitting import (
+    Params,
+    check_utilities,
+    fit,
+    fold_of,
+    new_learner,
+    search_space,
+    seed_of,
+)
 from cschoice.runs.protocols.protocol import Protocol
 from cschoice.runs.records import Ensemble, Frugal, Job, Record, Rung, Trial, TrialState
 from cschoice.runs.tuning import best_trial, chosen_trial, next_trial
@@ -74,6 +82,7 @@ class NestedCrossValidation(Protocol):
         params = dict(chosen.params) if chosen else {}
         final = fits.final(params)
         utilities = final.learner.utilities(test)
+        check_utilities(job, test, utilities)
         context.tell({"event": "test"})
         encoding = getattr(source, "encoding", None)  # of an imported table
         preparation = Preparation(final.threshold, scaling, encoding)
@@ -252,17 +261,15 @@ class _Fits:
     def _loss(
         self, learner: Learner, inner: NDArray[np.int64], held_out: NDArray[np.int64]
     ) -> float:
-        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the inner training tasks.
-
-        Ties are worth their share of a hit: else a constant would win.
-        """
+        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the inner training tasks."""
         tasks = self.train[held_out]
         utilities = learner.utilities(tasks)
+        target = metric(TARGETS[tasks.kind])
         if tasks.kind is Kind.SINGLETON:
-            return 1 - expected_accuracy(tasks, utilities)
+            return 1 - target(tasks, utilities)
         known = self.train[inner]
         threshold = tune_threshold(known, learner.utilities(known))
-        return 1 - metric(TARGETS[tasks.kind])(tasks, choose(tasks, utilities, threshold))
+        return 1 - target(tasks, choose(tasks, utilities, threshold))
 
 
 def _few(job: Job, n_train: int) -> bool:

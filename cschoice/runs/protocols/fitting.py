@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cschoice.datasets import DATASETS
 from cschoice.datasets.generated.synthetic import Synthetic
 from cschoice.datasets.source import DatasetSource
+from cschoice.errors import TrainingDiverged
 from cschoice.learners import LEARNERS, make_learner
 from cschoice.learners.learner import Learner
 from cschoice.registry import load
@@ -80,3 +84,20 @@ def fit(
     learner.fit(tasks, seed=seed, device=context.device)
     learner.on_epoch = None
     return learner
+
+
+def check_utilities(job: Job, tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> None:
+    """Refuse utilities of test tasks that prefer nothing, unless the learner is meant to be so.
+
+    In subset choice one threshold judges all tasks: there, utilities that differ from task to task
+    say something too.
+    """
+    if LEARNERS[job.registered].learner.constant or not (tasks.sizes > 1).any():
+        return
+    within = tasks.kind is Kind.SINGLETON
+    reference = tasks.spread(utilities[tasks.offsets[:-1]]) if within else utilities[0]
+    if (utilities == reference).all():
+        raise TrainingDiverged(
+            f"{job.learner} gives all objects of the test tasks the same utility: nothing was "
+            "learned; check the scale of the features, duplicates and the learning rate"
+        )

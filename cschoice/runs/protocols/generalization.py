@@ -20,6 +20,7 @@ from cschoice.learners.learner import Learner
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
+    check_utilities,
     fit,
     new_learner,
     not_generated,
@@ -97,7 +98,9 @@ class Generalization(Protocol):
             tasks: ChoiceTasks = replace(source, n_objects=n_objects).sample(
                 self.n_test, seed_of(job, "test", n_objects=n_objects)
             )
-            values.append(metric(METRIC)(tasks, learner.utilities(tasks)))
+            utilities = learner.utilities(tasks)
+            check_utilities(job, tasks, utilities)
+            values.append(metric(METRIC)(tasks, utilities))
         return context.done(
             train,
             params=job.learner_parameters,

@@ -14,12 +14,13 @@ from typing import Any
 
 from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
-from cschoice.evaluation.metrics import expected_accuracy
+from cschoice.evaluation.metrics import metric
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols import checkpoints
 from cschoice.runs.protocols.checkpoints import Checkpoint, Progress
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
+    check_utilities,
     new_learner,
     not_a_network,
     not_generated,
@@ -81,7 +82,10 @@ class Stream(Protocol):
             tasks = draw("stream", n_tasks, trainer.n_epochs)
             row = trainer.epoch(TaskTensors(tasks, learner.network_))
             test = draw("stream-test", self.n_test, trainer.n_epochs)
-            values.append(expected_accuracy(test, learner.utilities(test)))
+            utilities = learner.utilities(test)
+            values.append(metric(METRIC)(test, utilities))
+            if trainer.n_epochs == learner.epochs:
+                check_utilities(job, test, utilities)
             context.tell({"event": "epoch", **row, METRIC: values[-1]})
             if time.monotonic() - kept > _BETWEEN_CHECKPOINTS:
                 progress = Progress(values, time.process_time() - started)

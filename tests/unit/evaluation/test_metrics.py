@@ -12,7 +12,7 @@ from strategies import choice_tasks, utilities_for
 
 from cschoice.errors import InvalidUtilities, UnknownName
 from cschoice.evaluation.decisions import probabilities
-from cschoice.evaluation.metrics import METRICS, expected_accuracy, metric
+from cschoice.evaluation.metrics import METRICS, metric
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -25,8 +25,12 @@ def slices(tasks):
     return [slice(a, b) for a, b in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True)]
 
 
-def rank_of_chosen(u, c):
-    return sum(value > u[c.argmax()] for value in u)
+def hit(u, c, k=1):
+    """The share of the places that the chosen one may take, ties by lot, that are the first k."""
+    own = u[c.argmax()]
+    first = sum(value > own for value in u)
+    places = range(first, first + sum(value == own for value in u))
+    return mean(place < k for place in places)
 
 
 def auc(u, c):
@@ -39,11 +43,11 @@ def f1(p, c):
 
 
 NAIVE_UTILITIES = {
-    "accuracy": lambda u, c: float(rank_of_chosen(u, c) == 0),
-    "top-3": lambda u, c: float(rank_of_chosen(u, c) < 3),
-    "top-5": lambda u, c: float(rank_of_chosen(u, c) < 5),
+    "accuracy": hit,
+    "top-3": lambda u, c: hit(u, c, 3),
+    "top-5": lambda u, c: hit(u, c, 5),
     "normalized-accuracy": lambda u, c: (
-        None if len(u) == 1 else (float(rank_of_chosen(u, c) == 0) - 1 / len(u)) / (1 - 1 / len(u))
+        None if len(u) == 1 else (hit(u, c) - 1 / len(u)) / (1 - 1 / len(u))
     ),
     "auc-roc": lambda u, c: None if c.all() else auc(u, c),
 }
@@ -176,14 +180,14 @@ def singleton():
     ("utilities", "accuracy", "top_3"),
     [
         ([0, 0, 1, 0], 1, 1),
-        ([1, 0, 1, 0], 1, 1),  # among the largest
+        ([1, 0, 1, 0], 1 / 2, 1),
         ([2, 0, 1, 0], 0, 1),
-        ([2, 2, 1, 1], 0, 1),  # two are larger; the tie below does not count against it
+        ([2, 2, 1, 1], 0, 1 / 2),  # the third or the fourth
         ([2, 2, 1, 2], 0, 0),
-        ([0, 0, 0, 0], 1, 1),  # the paper's formula: constant utilities are always right
+        ([0, 0, 0, 0], 1 / 4, 3 / 4),  # worth a guess
     ],
 )
-def test_ties_count_for_the_chosen_object(utilities, accuracy, top_3, singleton):
+def test_ties_count_as_their_expected_share(utilities, accuracy, top_3, singleton):
     u = np.array(utilities, dtype=float)
     assert metric("accuracy")(singleton, u) == accuracy
     assert metric("top-3")(singleton, u) == top_3
@@ -257,12 +261,8 @@ def test_a_misspelt_metric_is_suggested():
 
 
 @given(choice_tasks(kind=Kind.SINGLETON))
-def test_ties_broken_by_lot(tasks):
-    utilities = utilities_for(tasks, np.random.default_rng(1))
-    hits = []
-    for start, stop in zip(tasks.offsets[:-1], tasks.offsets[1:], strict=True):
-        largest = np.flatnonzero(utilities[start:stop] == utilities[start:stop].max())
-        hits.append(tasks.chosen[start:stop][largest].mean())
-    assert expected_accuracy(tasks, utilities) == pytest.approx(np.mean(hits))
+def test_equal_utilities_are_worth_a_guess(tasks):
     constant = np.zeros(tasks.n_entries)
-    assert expected_accuracy(tasks, constant) == pytest.approx(np.mean(1 / tasks.sizes))
+    assert metric("accuracy")(tasks, constant) == pytest.approx(np.mean(1 / tasks.sizes))
+    guess = metric("normalized-accuracy")(tasks, constant)
+    assert guess == pytest.approx(0 if (tasks.sizes > 1).any() else math.nan, nan_ok=True)

@@ -329,13 +329,30 @@ def test_only_networks_converge(store):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "dataset"), [("stream", "unique-onehot"), ("time", "medoid")]
+    ("experiment", "learner", "dataset"),
+    [
+        ("study", "mnl", "medoid"),
+        ("study", "mnl", "pareto2d"),
+        ("sizes", "mnl", "medoid"),
+        ("stream", "narrow", "unique-onehot"),
+        ("time", "narrow", "medoid"),
+        ("time", "narrow", "pareto2d"),
+    ],
 )
-def test_equal_utilities_are_worth_no_more_than_guessing(store, monkeypatch, experiment, dataset):
+def test_a_learner_of_equal_utilities_has_failed(store, monkeypatch, experiment, learner, dataset):
     monkeypatch.setattr(
         "cschoice.learners.learner.Learner.utilities", lambda _, tasks: np.zeros(tasks.n_entries)
     )
-    job, *_ = plan(STUDY, Selection(experiment, "quick", ["narrow"], [dataset]), store)
+    job, *_ = plan(STUDY, Selection(experiment, "quick", [learner], [dataset]), store)
+    record = work(Context(job, store))
+    assert record.state is State.FAILED
+    assert "all objects of the test tasks the same utility" in record.reason
+    assert not record.metrics
+
+
+def test_a_learner_that_is_meant_to_be_constant_has_not_failed(store):
+    job, *_ = plan(STUDY, Selection("study", "quick", ["all-positive"], ["pareto2d"]), store)
     record = work(Context(job, store))
     assert record.state is State.DONE, record.reason
-    assert record.metrics == {"accuracy": pytest.approx(0.1)}
+    assert record.metrics["recall"] == 1
+    assert record.metrics["auc-roc"] == 0.5
