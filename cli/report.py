@@ -65,7 +65,7 @@ def _show(summary: Summary) -> None:
     for picture in curves(summary):
         _print(curve_table(picture.content, picture.name), "Learner")
     if summary.contests:
-        _print(winners_table(summary.contests, summary.rows), "Verdict")
+        _print(winners_table(summary.contests, summary.results), "Verdict")
     for title, lines in (("Summary", findings(summary)), ("Missing", summary.missing)):
         shown = [f"  {line}" for line in lines]
         if shown:
@@ -74,10 +74,10 @@ def _show(summary: Summary) -> None:
 
 def _print(table: Table, folding: str) -> None:
     columns = [
-        f"#{column.label}" if column.numeric or column.measured else column.label
+        f"#{column.label}" if column.numeric or column.scores else column.label
         for column in table.columns
     ]
-    rows = [[plain(entry, table.gaps) for entry in row] for row in table.rows()]
+    rows = [[plain(cell, table.gaps) for cell in row] for row in table.rows()]
     answer_table(table.caption, columns, rows, folding)
     notes = [f"[{number}] {reason}" for number, reason in enumerate(table.gaps, start=1)]
     if any(entry.endswith("*") for row in rows for entry in row):

@@ -165,7 +165,7 @@ def small(results):
 
 def row_of(summary, dataset, learner):
     """Return the row of a learner on a dataset."""
-    (found,) = (r for r in summary.rows if (r.dataset, r.learner) == (dataset, learner))
+    (found,) = (r for r in summary.results if (r.dataset, r.learner) == (dataset, learner))
     return found
 
 

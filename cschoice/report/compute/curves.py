@@ -1,4 +1,4 @@
-"""Curves as lines: the mean over folds, with its deviation, for every learner of a panel."""
+"""Curves: the mean over folds, with its deviation, for every learner of a panel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cschoice.report.compute.labels import (
     learners_in_order,
     metric_label,
 )
-from cschoice.report.compute.scores import Row
+from cschoice.report.compute.scores import Result
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Points = tuple[NDArray[np.float64], NDArray[np.float64]]  # x, y
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class MeanCurve:
     """One learner: y over x, the mean over folds."""
 
     learner: str
@@ -44,10 +44,10 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The lines of one dataset."""
+    """The curves of one dataset."""
 
     title: str
-    lines: tuple[Line, ...]
+    curves: tuple[MeanCurve, ...]
     mark: float | None = None  # a place on the x-axis to point at: the size trained on
 
 
@@ -81,9 +81,9 @@ def curves(inputs: Inputs) -> list[Graph]:
     return found
 
 
-def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
+def tuning(inputs: Inputs, results: Sequence[Result]) -> list[Graph]:
     """Return the best loss so far over the number of trials: one graph per kind of choice."""
-    kinds = {row.dataset: row.kind for row in rows}
+    kinds = {result.dataset: result.kind for result in results}
     by_dataset: dict[str, dict[str, list[Points]]] = {}
     for (dataset, learner, _), table in inputs.trials.groupby(["dataset", "learner", "fold"]):
         points = best_so_far(
@@ -94,7 +94,7 @@ def tuning(inputs: Inputs, rows: Sequence[Row]) -> list[Graph]:
     graphs = []
     for kind, label in ((Kind.SINGLETON, "1 − accuracy"), (Kind.SUBSET, "1 − F₁")):
         panels = tuple(
-            Panel(dataset_label(name), tuple(_lines(by_dataset[name], kind)))
+            Panel(dataset_label(name), tuple(_mean_curves(by_dataset[name], kind)))
             for name in datasets_in_order(by_dataset)
             if kinds[name] is kind
         )
@@ -145,7 +145,7 @@ def _panels(dataset: str, table: pd.DataFrame, kind: Kind | None) -> Iterator[Pa
             if length is None or lengths[name] == length
         }
         title = dataset_label(dataset) + (f", {length:.0f} epochs" if len(budgets) > 1 else "")
-        yield Panel(title, tuple(_lines(chosen, kind)), _trained_on(dataset, table))
+        yield Panel(title, tuple(_mean_curves(chosen, kind)), _trained_on(dataset, table))
 
 
 def _trained_on(dataset: str, table: pd.DataFrame) -> float | None:
@@ -156,14 +156,16 @@ def _trained_on(dataset: str, table: pd.DataFrame) -> float | None:
     return info.n_objects if isinstance(info.n_objects, int) else None
 
 
-def _lines(by_learner: Mapping[str, Sequence[Points]], kind: Kind | None) -> Iterator[Line]:
+def _mean_curves(
+    by_learner: Mapping[str, Sequence[Points]], kind: Kind | None
+) -> Iterator[MeanCurve]:
     for learner in learners_in_order(by_learner):
         folds = by_learner[learner]
         grid = _common_grid([x for x, _ in folds])
         values = np.array([np.interp(grid, x, y) for x, y in folds])
         std = values.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
         label = learner_label(learner, kind)
-        yield Line(learner, label, grid, values.mean(axis=0), std, len(folds))
+        yield MeanCurve(learner, label, grid, values.mean(axis=0), std, len(folds))
 
 
 def _common_grid(xs: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

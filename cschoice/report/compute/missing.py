@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cschoice.report.compute import paper
 from cschoice.report.compute.inputs import STUDY, Inputs
 from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
-from cschoice.report.compute.scores import Row
+from cschoice.report.compute.scores import Result
 
 # The paper's further experiments, each with a description of its curves.
 _CURVES = {
@@ -16,53 +16,58 @@ _CURVES = {
 }
 
 
-def missing(inputs: Inputs, rows: Sequence[Row]) -> list[str]:
+def missing(inputs: Inputs, results: Sequence[Result]) -> list[str]:
     """Return one sentence for each part that a reader may miss."""
-    return [*_experiments(inputs, rows), *_datasets(inputs, rows), *_cells(rows), *_mixed(inputs)]
+    return [
+        *_experiments(inputs, results),
+        *_datasets(inputs, results),
+        *_unfinished(results),
+        *_mixed(inputs),
+    ]
 
 
-def _experiments(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
+def _experiments(inputs: Inputs, results: Sequence[Result]) -> Iterator[str]:
     if inputs.folds.empty:
         yield f"No results of experiment '{inputs.experiment}': only curves are shown."
     there = set(inputs.curves["experiment"])
     for name, description in _CURVES.items():
-        if name not in there and _is_the_papers(inputs, rows):
+        if name not in there and _is_the_papers(inputs, results):
             yield f"No curves of experiment '{name}' ({description})."
 
 
-def _datasets(inputs: Inputs, rows: Sequence[Row]) -> Iterator[str]:
+def _datasets(inputs: Inputs, results: Sequence[Result]) -> Iterator[str]:
     """Name the datasets of the paper that have no job at all."""
-    there = {row.dataset for row in rows}
+    there = {result.dataset for result in results}
     absent = [name for name in paper.DATASETS_IN_ORDER if name not in there]
-    if absent and _is_the_papers(inputs, rows):
+    if absent and _is_the_papers(inputs, results):
         n = len(paper.DATASETS_IN_ORDER)
         yield f"{len(absent)} of the paper's {n} datasets were not run: {', '.join(absent)}."
 
 
-def _is_the_papers(inputs: Inputs, rows: Sequence[Row]) -> bool:
+def _is_the_papers(inputs: Inputs, results: Sequence[Result]) -> bool:
     """Tell whether this is the paper's study: a study of other data alone misses nothing of it."""
     known = set(paper.DATASETS_IN_ORDER)
-    return inputs.experiment == STUDY and any(row.dataset in known for row in rows)
+    return inputs.experiment == STUDY and any(result.dataset in known for result in results)
 
 
-def _cells(rows: Sequence[Row]) -> Iterator[str]:
-    """Name cells without a result, together where the reason is the same."""
+def _unfinished(results: Sequence[Result]) -> Iterator[str]:
+    """Name the results that are not complete, together where the reason is the same."""
     by_reason: dict[str, list[str]] = {}
-    for row in rows:
-        if set(row.states) != {"done"}:
-            by_reason.setdefault(row.reason, []).append(
-                f"{learner_label(row.learner, row.kind)} on {dataset_label(row.dataset)}"
+    for result in results:
+        if set(result.states) != {"done"}:
+            by_reason.setdefault(result.reason, []).append(
+                f"{learner_label(result.learner, result.kind)} on {dataset_label(result.dataset)}"
             )
-    for reason, cells in by_reason.items():
-        yield f"{reason[0].upper()}{reason[1:].rstrip('.')}: {', '.join(cells)}."
+    for reason, names in by_reason.items():
+        yield f"{reason[0].upper()}{reason[1:].rstrip('.')}: {', '.join(names)}."
 
 
 def _mixed(inputs: Inputs) -> Iterator[str]:
     """Name the settings in which jobs of one table differ: numbers of trials and seeds."""
     done = inputs.folds[inputs.folds["state"] == "done"]
     by_number: dict[int, list[str]] = {}
-    cell = ["dataset", "learner", "fold"]
-    for (_, learner, _), trials in inputs.trials.merge(done[cell]).groupby(cell):
+    job = ["dataset", "learner", "fold"]
+    for (_, learner, _), trials in inputs.trials.merge(done[job]).groupby(job):
         # Full fits that confirm a screen are no trials of the budget.
         of_budget = trials["rung"] == trials["rung"].iloc[0]
         by_number.setdefault(int(of_budget.sum()), []).append(str(learner))

@@ -54,7 +54,7 @@ ROUNDING = 0.001
 
 
 @dataclass(frozen=True)
-class Value:
+class Score:
     """A mean over folds and its standard deviation."""
 
     mean: float
@@ -76,10 +76,10 @@ class Range:
 
 
 @cache
-def results() -> dict[Key, Value]:
+def results() -> dict[Key, Score]:
     """Return the numbers of the result tables."""
     return {
-        (row["dataset"], row["learner"], row["metric"]): Value(
+        (row["dataset"], row["learner"], row["metric"]): Score(
             float(row["mean"]), float(row["std"]), N_FOLDS
         )
         for row in _rows("paper.csv")

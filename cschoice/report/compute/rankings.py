@@ -9,7 +9,7 @@ import numpy as np
 
 from cschoice.evaluation.metrics import METRICS
 from cschoice.report.compute.labels import learner_label, learners_in_order
-from cschoice.report.compute.scores import Row
+from cschoice.report.compute.scores import Result
 from cschoice.report.compute.statistics import Friedman, friedman, groups
 from cschoice.tasks import Kind
 
@@ -39,16 +39,19 @@ class Ranking:
         return groups(self.test.ranks, self.test.critical_difference)
 
 
-def rankings(rows: Sequence[Row]) -> list[Ranking]:
+def rankings(results: Sequence[Result]) -> list[Ranking]:
     """Rank the learners of each kind of choice, and of both together where both exist."""
-    found = [_ranking(str(kind), [row for row in rows if row.kind is kind], kind) for kind in Kind]
+    found = [
+        _ranking(str(kind), [result for result in results if result.kind is kind], kind)
+        for kind in Kind
+    ]
     if all(found):
-        found.append(_ranking("all", rows, None))
+        found.append(_ranking("all", results, None))
     return [ranking for ranking in found if ranking]
 
 
-def _ranking(name: str, rows: Sequence[Row], kind: Kind | None) -> Ranking | None:
-    scores = _scores(rows)
+def _ranking(name: str, results: Sequence[Result], kind: Kind | None) -> Ranking | None:
+    scores = _scores(results)
     learners, datasets = _complete(scores)
     if len(learners) < _FEWEST_LEARNERS or len(datasets) < _FEWEST_DATASETS:
         return None
@@ -76,13 +79,13 @@ def _label(learner: str, kind: Kind | None) -> str:
     )
 
 
-def _scores(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+def _scores(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     scores: dict[str, dict[str, float]] = {}
-    for row in rows:
-        cell = row.cells[row.target]
-        if cell.ours:
-            sign = 1 if METRICS[row.target].higher_is_better else -1
-            scores.setdefault(row.learner, {})[row.dataset] = sign * cell.ours.mean
+    for result in results:
+        comparison = result.on_target
+        if comparison.ours:
+            sign = 1 if METRICS[result.target].higher_is_better else -1
+            scores.setdefault(result.learner, {})[result.dataset] = sign * comparison.ours.mean
     return scores
 
 

@@ -12,7 +12,7 @@ from cschoice.evaluation.metrics import METRICS
 from cschoice.report.compute import paper
 from cschoice.report.compute.inputs import Inputs
 from cschoice.report.compute.labels import datasets_in_order, learners_in_order, metrics_in_order
-from cschoice.report.compute.paper import Key, Value
+from cschoice.report.compute.paper import Key, Score
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Comparison:
     """One learner on one dataset under one metric, ours and the paper's."""
 
-    ours: Value | None
-    paper: Value | None = None
+    ours: Score | None
+    paper: Score | None = None
     best: bool = False  # the best of ours on this dataset under this metric
 
     @property
@@ -36,9 +36,9 @@ class Cell:
     def verdict(self) -> str:
         """Return the verdict: above or below if the intervals of mean ± deviation are apart.
 
-        >>> Cell(Value(0.90, 0.01, 5), Value(0.93, 0.01, 5)).verdict
+        >>> Comparison(Score(0.90, 0.01, 5), Score(0.93, 0.01, 5)).verdict
         'below'
-        >>> Cell(Value(0.90, 0.02, 5), Value(0.93, 0.01, 5)).verdict
+        >>> Comparison(Score(0.90, 0.02, 5), Score(0.93, 0.01, 5)).verdict
         'as in the paper'
         """
         if self.difference is None or self.ours is None or self.paper is None:
@@ -51,13 +51,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class Result:
     """One learner on one dataset."""
 
     dataset: str
     learner: str
     kind: Kind
-    cells: Mapping[str, Cell]
+    comparisons: Mapping[str, Comparison]
     folds: Mapping[int, Mapping[str, float]]  # measures of each finished fold
     states: Mapping[str, int]  # number of folds in each state
     reason: str  # the reason why folds have no result
@@ -70,10 +70,15 @@ class Row:
         return paper.COLUMNS[self.kind][0]
 
     @property
+    def on_target(self) -> Comparison:
+        """Return the target measure's comparison."""
+        return self.comparisons[self.target]
+
+    @property
     def state(self) -> str:
         """Return the number of folds in each state, in words.
 
-        >>> Row("d", "l", Kind.SUBSET, {}, {}, {"done": 3, "failed": 2}, "", 0, 0).state
+        >>> Result("d", "l", Kind.SUBSET, {}, {}, {"done": 3, "failed": 2}, "", 0, 0).state
         '3 done, 2 failed'
         """
         if not self.states:
@@ -84,7 +89,7 @@ class Row:
         return ", ".join(f"{n} {state}" for state, n in sorted(self.states.items()))
 
 
-def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
+def all_results(inputs: Inputs, against_paper: bool) -> list[Result]:
     """Return all results in the paper's order; missing ones of the paper have no score."""
     if _only_curves(inputs):
         return []
@@ -99,7 +104,7 @@ def rows(inputs: Inputs, against_paper: bool) -> list[Row]:
     datasets = sorted(datasets_in_order(kinds), key=lambda name: list(Kind).index(kinds[name]))
     learners = learners_in_order(learner for _, learner in folds)
     found = [
-        _row(dataset, learner, kinds[dataset], folds, measured, printed)
+        _result(dataset, learner, kinds[dataset], folds, measured, printed)
         for dataset in datasets
         for learner in learners
         if (dataset, learner) in folds or (dataset, learner) in expected
@@ -114,29 +119,29 @@ def _only_curves(inputs: Inputs) -> bool:
     return has_curves and not shown & set(inputs.metrics["metric"])
 
 
-def _row(
+def _result(
     dataset: str,
     learner: str,
     kind: Kind,
     folds: Mapping[tuple[str, str], pd.DataFrame],
     measured: Mapping[tuple[str, str], Mapping[int, Mapping[str, float]]],
-    printed: Mapping[Key, Value],
-) -> Row:
+    printed: Mapping[Key, Score],
+) -> Result:
     own = folds.get((dataset, learner))
     by_fold = measured.get((dataset, learner), {})
     names = {name for values in by_fold.values() for name in values} | set(paper.COLUMNS[kind])
-    cells = {
-        name: Cell(
-            _value([values[name] for values in by_fold.values() if name in values]),
+    comparisons = {
+        name: Comparison(
+            _score([values[name] for values in by_fold.values() if name in values]),
             printed.get((dataset, learner, name)),
         )
         for name in metrics_in_order(names, kind)
     }
     if own is None:
-        return Row(dataset, learner, kind, cells, {}, {}, "not run", 0.0, 0)
+        return Result(dataset, learner, kind, comparisons, {}, {}, "not run", 0.0, 0)
     states = Counter(own["state"])
-    return Row(
-        dataset, learner, kind, cells, by_fold, dict(sorted(states.items())), _reason(own),
+    return Result(
+        dataset, learner, kind, comparisons, by_fold, dict(sorted(states.items())), _reason(own),
         float(own["seconds"].sum()), int(own["n_trials"].sum()),
     )  # fmt: skip
 
@@ -154,11 +159,11 @@ def _kinds(folds: pd.DataFrame) -> dict[str, Kind]:
     return {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
 
 
-def _value(values: Sequence[float]) -> Value | None:
+def _score(values: Sequence[float]) -> Score | None:
     if not values:
         return None
     std = statistics.stdev(values) if values[1:] else 0.0
-    return Value(statistics.mean(values), std, len(values))
+    return Score(statistics.mean(values), std, len(values))
 
 
 def _reason(folds: pd.DataFrame) -> str:
@@ -182,23 +187,31 @@ def _in_short(reason: Any) -> str:
     return " ".join(" ".join(lines[frames[-1] + 1 if frames else 0 :]).split())
 
 
-def _with_best(found: Sequence[Row]) -> list[Row]:
+def _with_best(found: Sequence[Result]) -> list[Result]:
     """Mark the best mean of each dataset and metric, as far as three digits tell."""
     means: dict[tuple[str, str], list[float]] = {}
-    for row in found:
-        for name, cell in row.cells.items():
-            if cell.ours and name in METRICS:
-                means.setdefault((row.dataset, name), []).append(round(cell.ours.mean, 3))
+    for result in found:
+        for name, comparison in result.comparisons.items():
+            if comparison.ours and name in METRICS:
+                means.setdefault((result.dataset, name), []).append(round(comparison.ours.mean, 3))
     best = {
         (dataset, name): max(values) if METRICS[name].higher_is_better else min(values)
         for (dataset, name), values in means.items()
     }
 
-    def marked(row: Row, name: str, cell: Cell) -> Cell:
-        mean = round(cell.ours.mean, 3) if cell.ours else None
-        return replace(cell, best=mean is not None and mean == best.get((row.dataset, name)))
+    def marked(result: Result, name: str, comparison: Comparison) -> Comparison:
+        mean = round(comparison.ours.mean, 3) if comparison.ours else None
+        return replace(
+            comparison, best=mean is not None and mean == best.get((result.dataset, name))
+        )
 
     return [
-        replace(row, cells={name: marked(row, name, cell) for name, cell in row.cells.items()})
-        for row in found
+        replace(
+            result,
+            comparisons={
+                name: marked(result, name, comparison)
+                for name, comparison in result.comparisons.items()
+            },
+        )
+        for result in found
     ]

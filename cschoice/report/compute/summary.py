@@ -10,7 +10,7 @@ from cschoice.report.compute.curves import Graph, curves, tuning
 from cschoice.report.compute.inputs import STUDY, Inputs, load
 from cschoice.report.compute.missing import missing
 from cschoice.report.compute.rankings import Ranking, rankings
-from cschoice.report.compute.scores import Row, rows
+from cschoice.report.compute.scores import Result, all_results
 from cschoice.report.compute.winners import Contest, contests
 from cschoice.tasks import Kind
 
@@ -21,16 +21,16 @@ class Summary:
 
     inputs: Inputs
     against_paper: bool  # wanted, and there is something to compare
-    rows: tuple[Row, ...]
+    results: tuple[Result, ...]
     contests: tuple[Contest, ...]
     rankings: tuple[Ranking, ...]
     curves: tuple[Graph, ...]
     tuning: tuple[Graph, ...]
     missing: tuple[str, ...]
 
-    def of_kind(self, kind: Kind) -> list[Row]:
-        """Return the rows of one kind of choice."""
-        return [row for row in self.rows if row.kind is kind]
+    def of_kind(self, kind: Kind) -> list[Result]:
+        """Return the results of one kind of choice."""
+        return [result for result in self.results if result.kind is kind]
 
 
 def summarize(
@@ -38,9 +38,9 @@ def summarize(
 ) -> Summary:
     """Read the tables of a results folder and compute all numbers of a report."""
     inputs = load(results, profile, experiment)
-    found = rows(inputs, against_paper)
+    found = all_results(inputs, against_paper)
     known = set(paper.DATASETS_IN_ORDER)
-    against_paper &= not found or any(row.dataset in known for row in found)
+    against_paper &= not found or any(result.dataset in known for result in found)
     return Summary(
         inputs,
         against_paper,

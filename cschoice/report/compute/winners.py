@@ -9,7 +9,7 @@ from itertools import combinations
 from cschoice.datasets import DATASETS
 from cschoice.evaluation.metrics import METRICS
 from cschoice.report.compute.labels import learner_label
-from cschoice.report.compute.scores import Row
+from cschoice.report.compute.scores import Result
 from cschoice.report.compute.statistics import LEVEL, Difference, corrected_t_test, holm
 from cschoice.tasks import Kind
 
@@ -72,27 +72,31 @@ class Contest:
         return ", ".join(learner_label(name, self.kind) for name in learners)
 
 
-def contests(rows: Sequence[Row]) -> list[Contest]:
+def contests(results: Sequence[Result]) -> list[Contest]:
     """Return the contest of every dataset that has results."""
-    by_dataset: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.cells[row.target].ours:
-            by_dataset.setdefault(row.dataset, []).append(row)
+    by_dataset: dict[str, list[Result]] = {}
+    for result in results:
+        if result.on_target.ours:
+            by_dataset.setdefault(result.dataset, []).append(result)
     return [_contest(found) for found in by_dataset.values()]
 
 
-def pairs(rows: Sequence[Row]) -> list[tuple[str, Pair]]:
+def pairs(results: Sequence[Result]) -> list[tuple[str, Pair]]:
     """Compare all learners with each other on every dataset; adjusted within the dataset."""
     found = []
-    for contest in contests(rows):
-        own = [row for row in rows if row.dataset == contest.dataset and _mean(row) is not None]
+    for contest in contests(results):
+        own = [
+            result
+            for result in results
+            if result.dataset == contest.dataset and _mean(result) is not None
+        ]
         compared = [_pair(*sorted(two, key=_goodness)) for two in combinations(own, 2)]
         found += [(contest.dataset, pair) for pair in _adjusted(compared)]
     return found
 
 
-def _contest(rows: Sequence[Row]) -> Contest:
-    winner, *others = sorted(rows, key=_goodness)
+def _contest(results: Sequence[Result]) -> Contest:
+    winner, *others = sorted(results, key=_goodness)
     compared = _adjusted([_pair(winner, other) for other in others])
     return Contest(
         winner.dataset, winner.kind, winner.target, tuple(compared), winner=winner.learner
@@ -108,7 +112,7 @@ def _adjusted(compared: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _pair(better: Row, other: Row) -> Pair:
+def _pair(better: Result, other: Result) -> Pair:
     """Compare two learners on the folds that both have; above 0 the first is better."""
     name = better.target
     sign = 1 if METRICS[name].higher_is_better else -1
@@ -133,13 +137,13 @@ def ratio_tested(dataset: str, n_folds: int) -> float:
     return 1 / max(1, n_folds - 1) if known is None else known
 
 
-def _mean(row: Row) -> float | None:
-    cell = row.cells[row.target]
-    return cell.ours.mean if cell.ours else None
+def _mean(result: Result) -> float | None:
+    comparison = result.on_target
+    return comparison.ours.mean if comparison.ours else None
 
 
-def _goodness(row: Row) -> float:
+def _goodness(result: Result) -> float:
     """Return a sort key that puts better learners first; equals keep the paper's order."""
-    mean = _mean(row)
+    mean = _mean(result)
     assert mean is not None
-    return -mean if METRICS[row.target].higher_is_better else mean
+    return -mean if METRICS[result.target].higher_is_better else mean

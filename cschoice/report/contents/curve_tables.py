@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.report.compute.curves import Graph, Line
-from cschoice.report.compute.paper import Value
-from cschoice.report.contents.table import Column, Entry, Group, Measured, Table
-from cschoice.report.contents.table import Line as TableLine
+from cschoice.report.compute.curves import Graph, MeanCurve
+from cschoice.report.compute.paper import Score
+from cschoice.report.contents.table import Cell, Column, Row, RowGroup, ScoreCell, Table
 
 _MOST_PLACES = 6
 _FEW_ENDS = 2
@@ -23,14 +22,14 @@ def curve_table(graph: Graph, name: str) -> Table:
         (
             Column("Dataset"),
             Column("Learner"),
-            *(Column(f"{place:g}", measured=True) for place in places),
+            *(Column(f"{place:g}", scores=True) for place in places),
         ),
         tuple(
-            Group(
+            RowGroup(
                 panel.title,
                 tuple(
-                    TableLine((line.label, *(_at(line, place) for place in places)))
-                    for line in panel.lines
+                    Row((curve.label, *(_at(curve, place) for place in places)))
+                    for curve in panel.curves
                 ),
             )
             for panel in graph.panels
@@ -40,15 +39,15 @@ def curve_table(graph: Graph, name: str) -> Table:
 
 def _places(graph: Graph) -> NDArray[np.float64]:
     """Return round numbers between the ends of all curves, and the ends themselves if few."""
-    lines = [line for panel in graph.panels for line in panel.lines]
-    ends = {float(round(line.x[-1])) for line in lines}
-    first = min(line.x[0] for line in lines)
+    curves = [curve for panel in graph.panels for curve in panel.curves]
+    ends = {float(round(curve.x[-1])) for curve in curves}
+    first = min(curve.x[0] for curve in curves)
     places = np.linspace(first, max(ends), _MOST_PLACES).round()
     return np.unique([*places, *(ends if len(ends) <= _FEW_ENDS else ())])
 
 
-def _at(line: Line, place: float) -> Entry:
-    if not line.x[0] <= place <= line.x[-1]:
+def _at(curve: MeanCurve, place: float) -> Cell:
+    if not curve.x[0] <= place <= curve.x[-1]:
         return ""
-    mean, std = (float(np.interp(place, line.x, values)) for values in (line.mean, line.std))
-    return Measured(Value(mean, std, line.n_folds))
+    mean, std = (float(np.interp(place, curve.x, values)) for values in (curve.mean, curve.std))
+    return ScoreCell(Score(mean, std, curve.n_folds))

@@ -12,8 +12,8 @@ from cschoice.errors import CschoiceError
 from cschoice.report.compute import paper
 from cschoice.report.compute.inputs import Inputs
 from cschoice.report.compute.labels import PARAMETERS, learner_label, learners_in_order
-from cschoice.report.compute.scores import Row
-from cschoice.report.contents.table import Column, Entry, Group, Line, Number, Table
+from cschoice.report.compute.scores import Result
+from cschoice.report.contents.table import Cell, Column, NumberCell, Row, RowGroup, Table
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 Count = int | tuple[int, int]
 
 
-def datasets_table(rows: Sequence[Row]) -> Table:
+def datasets_table(results: Sequence[Result]) -> Table:
     """Return the overview of the datasets (tab:datasets:overview), imported ones included."""
     known = dict(DATASETS.written)
-    known |= {row.dataset: info for row in rows if (info := _info(row.dataset)) is not None}
+    known |= {
+        result.dataset: info for result in results if (info := _info(result.dataset)) is not None
+    }
     n_done = dict.fromkeys(known, 0)
-    for row in rows:
-        if row.folds and row.dataset in n_done:
-            n_done[row.dataset] += 1
+    for result in results:
+        if result.folds and result.dataset in n_done:
+            n_done[result.dataset] += 1
 
-    def line(name: str, info: DatasetInfo) -> Line:
+    def row(name: str, info: DatasetInfo) -> Row:
         sizes = (info.n_train, info.n_test, info.n_features, info.n_objects)
         results = f"{n_done[name]} learners" if n_done[name] else "none"
-        return Line((info.label, *(_count(size) for size in sizes), results))
+        return Row((info.label, *(_count(size) for size in sizes), results))
 
     return Table(
         "datasets",
@@ -49,9 +51,9 @@ def datasets_table(rows: Sequence[Row]) -> Table:
             Column("Results here"),
         ),
         tuple(
-            Group(
+            RowGroup(
                 f"{str(kind).capitalize()} choice",
-                tuple(line(name, info) for name, info in known.items() if info.kind is kind),
+                tuple(row(name, info) for name, info in known.items() if info.kind is kind),
             )
             for kind in Kind
         ),
@@ -66,42 +68,42 @@ def _info(name: str) -> DatasetInfo | None:
         return None
 
 
-def _count(value: Count) -> Number:
+def _count(value: Count) -> NumberCell:
     if isinstance(value, int):
-        return Number(f"{value:,}", value)
-    return Number(f"[{value[0]:,}, {value[1]:,}]", value[0])
+        return NumberCell(f"{value:,}", value)
+    return NumberCell(f"[{value[0]:,}, {value[1]:,}]", value[0])
 
 
 def ranges_table() -> Table:
     """Return the paper's hyperparameter ranges (tab:ranges)."""
     labels = list(dict.fromkeys(PARAMETERS.values()))
-    lines = []
-    for learner, found in groupby(paper.ranges(), key=lambda row: row.learner):
-        own = {PARAMETERS[row.parameter]: row for row in found}
-        shown: list[Entry] = [
+    rows = []
+    for learner, found in groupby(paper.ranges(), key=lambda result: result.learner):
+        own = {PARAMETERS[result.parameter]: result for result in found}
+        shown: list[Cell] = [
             _range(own[label].low, own[label].high) if label in own else "NA" for label in labels
         ]
-        lines.append(Line((learner_label(learner), *shown)))
+        rows.append(Row((learner_label(learner), *shown)))
     return Table(
         "ranges",
         "Ranges in which the paper sought hyperparameters; for SDA, set is the reference network "
         "and joint the weight network.",
         (Column("Learner"), *(Column(label) for label in labels)),
-        (Group("", tuple(lines)),),
+        (RowGroup("", tuple(rows)),),
     )
 
 
 def tried_table(inputs: Inputs) -> Table | None:
     """Return the table of values tried and chosen here, over all datasets and folds."""
     tried, chosen = _values(inputs.trials), _values(inputs.folds)
-    printed = {(row.learner, row.parameter): row for row in paper.ranges()}
+    printed = {(result.learner, result.parameter): result for result in paper.ranges()}
     groups = []
     for learner in learners_in_order(learner for learner, _ in tried):
-        lines = []
+        rows = []
         for name in sorted(parameter for one, parameter in tried if one == learner):
             known = printed.get((learner, name))
-            lines.append(
-                Line(
+            rows.append(
+                Row(
                     (
                         name,
                         _range(known.low, known.high) if known else "",
@@ -110,7 +112,7 @@ def tried_table(inputs: Inputs) -> Table | None:
                     )
                 )
             )
-        groups.append(Group(learner_label(learner), tuple(lines)))
+        groups.append(RowGroup(learner_label(learner), tuple(rows)))
     if not groups:
         return None
     columns = ("Learner", "Hyperparameter", "The paper's range", "Tried here", "Chosen here")

@@ -10,7 +10,7 @@ from cschoice.datasets.raw.observed_choices import ObservedChoices
 from cschoice.datasets.raw.paper_counts import PAPER_COUNTS
 from cschoice.errors import CschoiceError
 from cschoice.report.compute.labels import dataset_label
-from cschoice.report.contents.table import Column, Group, Line, Table, number
+from cschoice.report.contents.table import Column, Row, RowGroup, Table, number
 
 _TABLES = {
     "letor": ("The folds of LETOR", ("letor-mq2007", "letor-mq2008")),
@@ -32,7 +32,7 @@ def recorded_tables() -> list[Table]:
     return tables
 
 
-def _counted(dataset: str) -> tuple[Group, str] | None:
+def _counted(dataset: str) -> tuple[RowGroup, str] | None:
     """Count the tasks of each fold, beside the paper's; None if there are no files."""
     source = make_dataset(dataset)
     if not isinstance(source, ObservedChoices):
@@ -42,16 +42,16 @@ def _counted(dataset: str) -> tuple[Group, str] | None:
     except CschoiceError:  # not there, damaged, no room for a cache: the results do not need it
         return None
     sizes = whole.tasks.sizes
-    lines = []
+    rows = []
     for fold, (name, printed) in enumerate(_printed(dataset).items()):
         train, test = source.split(whole, fold, _SEED)
         large = sizes[train][sizes[train] > source.n_objects]
         ours = len(train), len(test), int(source.n_samples(large).sum())
         both = [number(count) for pair in zip(ours, printed, strict=True) for count in pair]
-        lines.append(Line((name, *both)))
+        rows.append(Row((name, *both)))
     label = dataset_label(dataset)
     about = f"{label}: {len(sizes):,} tasks of {sizes.min():,} to {sizes.max():,} objects"
-    return Group(label, tuple(lines)), f"{about}, {whole.tasks.n_features} features."
+    return RowGroup(label, tuple(rows)), f"{about}, {whole.tasks.n_features} features."
 
 
 def _printed(dataset: str) -> dict[str, Counts]:
@@ -66,7 +66,7 @@ def _printed(dataset: str) -> dict[str, Counts]:
     }
 
 
-def _table(name: str, caption: str, counted: Sequence[tuple[Group, str]]) -> Table:
+def _table(name: str, caption: str, counted: Sequence[tuple[RowGroup, str]]) -> Table:
     labels = ("# Train", "# Test", "# Sampled train")
     columns = [
         Column(label, numeric=True) for count in labels for label in (count, f"{count} (paper)")

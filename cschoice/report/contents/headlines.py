@@ -30,7 +30,7 @@ def findings(summary: Summary) -> Iterator[str]:
 
 def _beside_the_paper(summary: Summary) -> Iterator[str]:
     """Yield the number of target scores that are as in the paper, above and below."""
-    verdicts = Counter(row.cells[row.target].verdict for row in summary.rows)
+    verdicts = Counter(result.on_target.verdict for result in summary.results)
     counts = {name: verdicts[name] for name in ("as in the paper", "above", "below")}
     if total := sum(counts.values()):
         yield (

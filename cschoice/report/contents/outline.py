@@ -41,12 +41,12 @@ def outline(summary: Summary) -> list[Section]:
 
 
 def _sections(summary: Summary) -> Iterator[Section]:
-    rows = summary.rows
+    results = summary.results
     yield Section("summary", "Summary", tuple(findings(summary)))
     if summary.missing:
         yield Section("missing", "What is missing", summary.missing)
     if summary.contests:
-        yield Section("winners", "Who wins", tables=(winners_table(summary.contests, rows),))
+        yield Section("winners", "Who wins", tables=(winners_table(summary.contests, results),))
     if summary.rankings:
         yield Section(
             "ranks",
@@ -59,26 +59,26 @@ def _sections(summary: Summary) -> Iterator[Section]:
             yield _results(summary, kind)
     if summary.curves:
         yield _curves(summary)
-    cost = cost_table(summary.inputs, rows, summary.against_paper)
+    cost = cost_table(summary.inputs, results, summary.against_paper)
     yield Section("cost", "Computing time", tables=(cost,))
     yield _hyperparameters(summary)
-    facts = (datasets_table(rows), *recorded_tables())
+    facts = (datasets_table(results), *recorded_tables())
     yield Section("datasets", "Datasets", tables=facts, pictures=(pictures.tasks(),))
 
 
 def _results(summary: Summary, kind: Kind) -> Section:
-    rows = summary.of_kind(kind)
+    results = summary.of_kind(kind)
     target, *others = paper.COLUMNS[kind]
     picture = pictures.bars(summary, kind)
     return Section(
         str(kind),
         f"{str(kind).capitalize()} choice",
         tables=(
-            *result_tables(rows, kind),
-            comparison_table(rows, kind, target, summary.against_paper),
+            *result_tables(results, kind),
+            comparison_table(results, kind, target, summary.against_paper),
         ),
         pictures=(picture,) if picture else (),
-        further=tuple(comparison_table(rows, kind, measure, True) for measure in others)
+        further=tuple(comparison_table(results, kind, measure, True) for measure in others)
         if summary.against_paper
         else (),
     )

@@ -53,8 +53,8 @@ class Picture:
 
 def bars(summary: Summary, kind: Kind) -> Picture | None:
     """Return the target measure by dataset and learner (fig:singletonchoice, fig:choicemodels)."""
-    rows = [row for row in summary.of_kind(kind) if row.cells[row.target].ours]
-    if not rows:
+    results = [result for result in summary.of_kind(kind) if result.on_target.ours]
+    if not results:
         return None
     beside = " Diamonds are the paper's means." if summary.against_paper else ""
     measure = metric_label(paper.COLUMNS[kind][0])
@@ -62,7 +62,7 @@ def bars(summary: Summary, kind: Kind) -> Picture | None:
         f"{measure} of {kind} choice by dataset and learner, with standard deviations over "
         f"folds (thin lines).{beside}"
     )
-    return Picture(f"bars-{kind}", caption, "bars:draw", (measure, rows))
+    return Picture(f"bars-{kind}", caption, "bars:draw", (measure, results))
 
 
 def curves(summary: Summary) -> list[Picture]:

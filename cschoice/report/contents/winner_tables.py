@@ -11,16 +11,16 @@ from cschoice.report.compute import paper
 from cschoice.report.compute.inputs import Inputs
 from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
 from cschoice.report.compute.rankings import Ranking
-from cschoice.report.compute.scores import Row
+from cschoice.report.compute.scores import Result
 from cschoice.report.compute.statistics import LEVEL
 from cschoice.report.compute.winners import NO_DIFFERENCE, Contest
 from cschoice.report.contents.table import (
+    Cell,
     Column,
-    Entry,
-    Group,
-    Line,
-    Measured,
-    Number,
+    NumberCell,
+    Row,
+    RowGroup,
+    ScoreCell,
     Table,
     cpu_time,
     number,
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
 _SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "Both"}
 
 
-def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
+def winners_table(contests: Sequence[Contest], results: Sequence[Result]) -> Table:
     """Return the table of winners: by how much each wins, and whether that is noise."""
-    cells = {(row.dataset, row.learner): row.cells[row.target] for row in rows}
-    printed = _best_printed(rows)
+    comparisons = {(result.dataset, result.learner): result.on_target for result in results}
+    printed = _best_printed(results)
 
-    def line(contest: Contest) -> Line:
-        cell = cells[contest.dataset, contest.winner]
-        assert cell.ours is not None
+    def row(contest: Contest) -> Row:
+        comparison = comparisons[contest.dataset, contest.winner]
+        assert comparison.ours is not None
         winner = learner_label(contest.winner, contest.kind)
-        nearest: list[Entry] = ["", "", "", ""]
+        nearest: list[Cell] = ["", "", "", ""]
         if contest.pairs:
             pair = contest.pairs[0]
             nearest[0] = learner_label(pair.other, contest.kind)
             if (found := pair.difference) is not None:
                 ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
                 effect, p = _effect(found.effect), probability(pair.adjusted)
-                nearest[1:] = [Number(signed(ahead), found.mean), effect, p]
-        entries: list[Entry] = [dataset_label(contest.dataset), winner, Measured(cell.ours)]
+                nearest[1:] = [NumberCell(signed(ahead), found.mean), effect, p]
+        cells: list[Cell] = [dataset_label(contest.dataset), winner, ScoreCell(comparison.ours)]
         if printed:
-            learner, value = printed.get(contest.dataset, ("", None))
+            learner, score = printed.get(contest.dataset, ("", None))
             label = learner and learner_label(learner, contest.kind)
-            entries += [label, Measured(value) if value else ""]
-        return Line((*entries, *nearest, contest.verdict), key=contest.dataset)
+            cells += [label, ScoreCell(score) if score else ""]
+        return Row((*cells, *nearest, contest.verdict), key=contest.dataset)
 
     return Table(
         "winners",
@@ -65,8 +65,8 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
             Column("Problem"),
             Column("Dataset"),
             Column("Winner"),
-            Column("Target", measured=True),
-            *((Column("Paper's best"), Column("Its target", measured=True)) if printed else ()),
+            Column("Target", scores=True),
+            *((Column("Paper's best"), Column("Its target", scores=True)) if printed else ()),
             Column("Next"),
             Column("Ahead by [95 %]", numeric=True),
             Column("Effect", numeric=True),
@@ -74,7 +74,7 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
             Column("Verdict", wide=True),
         ),
         tuple(
-            Group(_SCOPES[str(kind)], tuple(line(contest) for contest in found))
+            RowGroup(_SCOPES[str(kind)], tuple(row(contest) for contest in found))
             for kind, found in groupby(contests, key=lambda contest: contest.kind)
         ),
         notes=(
@@ -86,27 +86,27 @@ def winners_table(contests: Sequence[Contest], rows: Sequence[Row]) -> Table:
     )
 
 
-def _best_printed(rows: Sequence[Row]) -> dict[str, tuple[str, paper.Value]]:
+def _best_printed(results: Sequence[Result]) -> dict[str, tuple[str, paper.Score]]:
     """Return the learner with the paper's best target measure on each dataset."""
-    best: dict[str, tuple[str, paper.Value]] = {}
-    for row in rows:
-        value = row.cells[row.target].paper
-        if value and (row.dataset not in best or value.mean > best[row.dataset][1].mean):
-            best[row.dataset] = row.learner, value
+    best: dict[str, tuple[str, paper.Score]] = {}
+    for result in results:
+        score = result.on_target.paper
+        if score and (result.dataset not in best or score.mean > best[result.dataset][1].mean):
+            best[result.dataset] = result.learner, score
     return best
 
 
-def _effect(effect: float) -> Number:
-    return Number("∞" if math.isinf(effect) else f"{effect:.1f}", effect)
+def _effect(effect: float) -> NumberCell:
+    return NumberCell("∞" if math.isinf(effect) else f"{effect:.1f}", effect)
 
 
 def ranks_table(rankings: Sequence[Ranking]) -> Table:
     """Return the table of mean ranks over datasets, with the equals of the best learner."""
 
-    def lines(ranking: Ranking) -> tuple[Line, ...]:
+    def rows(ranking: Ranking) -> tuple[Row, ...]:
         last = next((last for first, last in ranking.groups if first == 0), 0)
         return tuple(
-            Line(
+            Row(
                 (
                     label,
                     number(ranking.test.ranks[k], ".2f"),
@@ -129,7 +129,7 @@ def ranks_table(rankings: Sequence[Ranking]) -> Table:
             Column("Median gap to the best", numeric=True),
             Column("To the first"),
         ),
-        tuple(Group(_SCOPES[ranking.name], lines(ranking)) for ranking in rankings),
+        tuple(RowGroup(_SCOPES[ranking.name], rows(ranking)) for ranking in rankings),
         notes=tuple(sentence(ranking) for ranking in rankings),
     )
 
@@ -151,22 +151,22 @@ def sentence(ranking: Ranking) -> str:
     return f"{over} datasets: {found}.{left if ranking.left_out else ''}"
 
 
-def cost_table(inputs: Inputs, rows: Sequence[Row], against_paper: bool) -> Table:
+def cost_table(inputs: Inputs, results: Sequence[Result], against_paper: bool) -> Table:
     """Return the table of CPU times of learners, of other experiments, and in total."""
-    lines = []
-    for learner in learners_in_order(row.learner for row in rows):
-        own = [row for row in rows if row.learner == learner]
-        n_jobs = sum(sum(row.states.values()) for row in own)
-        n_trials = sum(row.n_trials for row in own)
-        seconds = cpu_time(sum(row.seconds for row in own))
-        label = "/".join(dict.fromkeys(learner_label(learner, row.kind) for row in own))
-        lines.append(Line((label, number(n_jobs), number(n_trials), seconds)))
-    groups = [Group(inputs.experiment, tuple(lines))] if lines else []
+    rows = []
+    for learner in learners_in_order(result.learner for result in results):
+        own = [result for result in results if result.learner == learner]
+        n_jobs = sum(sum(result.states.values()) for result in own)
+        n_trials = sum(result.n_trials for result in own)
+        seconds = cpu_time(sum(result.seconds for result in own))
+        label = "/".join(dict.fromkeys(learner_label(learner, result.kind) for result in own))
+        rows.append(Row((label, number(n_jobs), number(n_trials), seconds)))
+    groups = [RowGroup(inputs.experiment, tuple(rows))] if rows else []
     folds = inputs.every_fold
     for experiment in sorted(set(folds["experiment"]) - {inputs.experiment}):
         own_folds = folds[folds["experiment"] == experiment]
-        groups.append(Group(experiment, (_total("all learners", own_folds),)))
-    groups.append(Group("all", (_total("all learners", folds),)))
+        groups.append(RowGroup(experiment, (_total("all learners", own_folds),)))
+    groups.append(RowGroup("all", (_total("all learners", folds),)))
     return Table(
         "cost",
         "CPU time, by learner.",
@@ -182,9 +182,9 @@ def cost_table(inputs: Inputs, rows: Sequence[Row], against_paper: bool) -> Tabl
     )
 
 
-def _total(label: str, folds: pd.DataFrame) -> Line:
+def _total(label: str, folds: pd.DataFrame) -> Row:
     trials, seconds = (float(folds[name].sum()) for name in ("n_trials", "seconds"))
-    return Line((label, number(len(folds)), number(trials), cpu_time(seconds)))
+    return Row((label, number(len(folds)), number(trials), cpu_time(seconds)))
 
 
 def cost_sentence(inputs: Inputs, against_paper: bool) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cschoice.report.compute.paper import Value
-from cschoice.report.contents.table import Column, Entry, Gap, Measured, Table, plain
+from cschoice.report.compute.paper import Score
+from cschoice.report.contents.table import Cell, Column, Gap, ScoreCell, Table, plain
 from cschoice.report.formats.latex_escapes import escaped
 
 _PREAMBLE = r"""% What the tables of a report need; \input it before \begin{document}.
@@ -95,9 +95,9 @@ def _columns(table: Table) -> str:
     )
 
 
-def _column(column: Column, entries: Sequence[Entry]) -> str:
+def _column(column: Column, cells: Sequence[Cell]) -> str:
     """Return the kind of a column; numbers are aligned at their point, as wide as they come."""
-    if not column.measured:
+    if not column.scores:
         return (
             r">{\raggedright\arraybackslash}p{5cm}"
             if column.wide
@@ -105,9 +105,9 @@ def _column(column: Column, entries: Sequence[Entry]) -> str:
             if column.numeric
             else "l"
         )
-    values = [entry.value for entry in entries if isinstance(entry, Measured)]
-    sign = "-" if any(value.mean < 0 for value in values) else ""
-    digits = max((len(_deviation(value)) for value in values if value.n_folds > 1), default=0)
+    scores = [cell.score for cell in cells if isinstance(cell, ScoreCell)]
+    sign = "-" if any(score.mean < 0 for score in scores) else ""
+    digits = max((len(_deviation(score)) for score in scores if score.n_folds > 1), default=0)
     return f"S[table-format={sign}1.3{f'({max(1, digits)})' if digits else ''}]"
 
 
@@ -121,36 +121,36 @@ def _body(table: Table, multirow: bool) -> Iterator[str]:
     for place, group in enumerate(table.groups):
         if place:
             yield r"\midrule" if multirow else r"\addlinespace"
-        for number, line in enumerate(group.lines):
-            cells = [_cell(entry, gaps) for entry in line.entries]
+        for number, row in enumerate(group.rows):
+            cells = [_cell(cell, gaps) for cell in row.cells]
             if table.labelled:
                 label = escaped(group.label) if number == 0 else ""
-                if label and multirow and len(group.lines) > 1:
-                    label = rf"\multirow{{{len(group.lines)}}}{{*}}{{{label}}}"
+                if label and multirow and len(group.rows) > 1:
+                    label = rf"\multirow{{{len(group.rows)}}}{{*}}{{{label}}}"
                 cells.insert(0, label)
-            is_last = number == len(group.lines) - 1
+            is_last = number == len(group.rows) - 1
             yield " & ".join(cells) + (r" \\" if is_last or multirow else r" \\*")
 
 
-def _cell(entry: Entry, gaps: Sequence[str]) -> str:
-    if isinstance(entry, Measured):
-        return rf"\bestentry {uncertain(entry.value)}" if entry.best else uncertain(entry.value)
-    if isinstance(entry, Gap):
-        return rf"{{--\textsuperscript{{{gaps.index(entry.reason) + 1}}}}}"
-    return escaped(plain(entry))
+def _cell(cell: Cell, gaps: Sequence[str]) -> str:
+    if isinstance(cell, ScoreCell):
+        return rf"\bestentry {uncertain(cell.score)}" if cell.best else uncertain(cell.score)
+    if isinstance(cell, Gap):
+        return rf"{{--\textsuperscript{{{gaps.index(cell.reason) + 1}}}}}"
+    return escaped(plain(cell))
 
 
-def uncertain(value: Value) -> str:
+def uncertain(score: Score) -> str:
     """Write a mean with its deviation in units of the last digit.
 
-    >>> uncertain(Value(0.9421, 0.0081, 5)), uncertain(Value(0.9421, 0.0, 1))
+    >>> uncertain(Score(0.9421, 0.0081, 5)), uncertain(Score(0.9421, 0.0, 1))
     ('0.942(8)', '0.942')
     """
-    return f"{value.mean:.3f}" + (f"({_deviation(value)})" if value.n_folds > 1 else "")
+    return f"{score.mean:.3f}" + (f"({_deviation(score)})" if score.n_folds > 1 else "")
 
 
-def _deviation(value: Value) -> str:
-    return str(round(value.std * 1000))
+def _deviation(score: Score) -> str:
+    return str(round(score.std * 1000))
 
 
 def _notes(table: Table) -> Iterator[str]:

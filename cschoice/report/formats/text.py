@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from cschoice.report.compute.summary import Summary
 from cschoice.report.compute.winners import pairs
 from cschoice.report.contents.outline import TITLE, Section, outline
-from cschoice.report.contents.table import NO_RESULT, Entry, Gap, Measured, Table, plain
+from cschoice.report.contents.table import NO_RESULT, Cell, Gap, ScoreCell, Table, plain
 from cschoice.report.figures.drawing import drawn, on_white
 
 Files = dict[str, bytes]
@@ -42,20 +42,20 @@ def _section(section: Section) -> str:
 
 def _table(table: Table) -> str:
     head = [_escaped(column.label) for column in table.columns]
-    rules = ["---:" if column.numeric or column.measured else "---" for column in table.columns]
-    rows = [[_cell(entry, table.gaps) for entry in row] for row in table.rows()]
+    rules = ["---:" if column.numeric or column.scores else "---" for column in table.columns]
+    rows = [[_cell(cell, table.gaps) for cell in row] for row in table.rows()]
     lines = [f"| {' | '.join(row)} |" for row in [head, rules, *rows]]
     notes = [_escaped(note) for note in table.notes]
     notes += [f"[{number}] {_escaped(gap)}" for number, gap in enumerate(table.gaps, start=1)]
     return "\n\n".join([f"**{_escaped(table.caption)}**", "\n".join(lines), *notes])
 
 
-def _cell(entry: Entry, gaps: Sequence[str]) -> str:
-    if isinstance(entry, Measured) and entry.best:
-        return f"**{entry.value}**"
-    if isinstance(entry, Gap):
-        return f"{NO_RESULT} [{gaps.index(entry.reason) + 1}]"
-    return _escaped(plain(entry))
+def _cell(cell: Cell, gaps: Sequence[str]) -> str:
+    if isinstance(cell, ScoreCell) and cell.best:
+        return f"**{cell.score}**"
+    if isinstance(cell, Gap):
+        return f"{NO_RESULT} [{gaps.index(cell.reason) + 1}]"
+    return _escaped(plain(cell))
 
 
 def _escaped(text: str) -> str:
@@ -88,18 +88,18 @@ _RANKS = ("problem", "learner", "mean_rank", "n_datasets", "n_best", "median_gap
 
 def _results(summary: Summary) -> Iterable[Sequence[object]]:
     names = summary.inputs.profile, summary.inputs.experiment
-    for row in summary.rows:
-        why = "" if set(row.states) == {"done"} else row.reason
-        for metric, cell in row.cells.items():
-            ours = (cell.ours.mean, cell.ours.std, cell.ours.n_folds) if cell.ours else ("",) * 3
-            printed = (cell.paper.mean, cell.paper.std) if cell.paper else ("",) * 2
-            difference = "" if cell.difference is None else cell.difference
-            yield (*names, row.dataset, row.learner, metric, *ours, int(cell.best), *printed,
-                   difference, cell.verdict, row.seconds, row.state, why)  # fmt: skip
+    for result in summary.results:
+        why = "" if set(result.states) == {"done"} else result.reason
+        for metric, one in result.comparisons.items():
+            ours = (one.ours.mean, one.ours.std, one.ours.n_folds) if one.ours else ("",) * 3
+            printed = (one.paper.mean, one.paper.std) if one.paper else ("",) * 2
+            difference = "" if one.difference is None else one.difference
+            yield (*names, result.dataset, result.learner, metric, *ours, int(one.best), *printed,
+                   difference, one.verdict, result.seconds, result.state, why)  # fmt: skip
 
 
 def _pairs(summary: Summary) -> Iterable[Sequence[object]]:
-    for dataset, pair in pairs(summary.rows):
+    for dataset, pair in pairs(summary.results):
         if (found := pair.difference) is not None:
             yield (dataset, pair.better, pair.other, found.mean, found.low, found.high,
                    found.effect, found.p, pair.adjusted, found.n_folds)  # fmt: skip

@@ -10,10 +10,10 @@ import result_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cschoice.report.compute.paper import Value
+from cschoice.report.compute.paper import Score
 from cschoice.report.compute.summary import summarize
 from cschoice.report.contents.pictures import tasks
-from cschoice.report.contents.table import Column, Gap, Group, Line, Measured, Number, Table
+from cschoice.report.contents.table import Column, Gap, NumberCell, Row, RowGroup, ScoreCell, Table
 from cschoice.report.figures.drawing import drawn
 from cschoice.report.formats.latex import latex
 from cschoice.report.formats.latex_escapes import escaped
@@ -71,17 +71,17 @@ def test_every_character_compiles(tmp_path):
     table = Table(
         "nasty",
         f"[{nasty}]",
-        (Column("[a]"), Column("b_1", measured=True), Column("", numeric=True)),
+        (Column("[a]"), Column("b_1", scores=True), Column("", numeric=True)),
         (
-            Group(
+            RowGroup(
                 "[1]",
                 (
-                    Line(
-                        (Measured(Value(-0.5, 1.2, 5), best=True), Number("−1", -1)),
+                    Row(
+                        (ScoreCell(Score(-0.5, 1.2, 5), best=True), NumberCell("−1", -1)),
                     ),
                 ),
             ),
-            Group(nasty, (Line((Gap(nasty), "[")), Line((Gap(nasty), "]")))),
+            RowGroup(nasty, (Row((Gap(nasty), "[")), Row((Gap(nasty), "]")))),
         ),
         notes=(nasty,),
     )

@@ -45,19 +45,19 @@ def test_means_and_deviations_are_those_of_the_table(small):
     metrics = small.inputs.metrics
     cell = metrics[(metrics["dataset"] == "medoid") & (metrics["learner"] == "feta")]
     values = cell.loc[cell["metric"] == "accuracy", "value"]
-    ours = row_of(small, "medoid", "feta").cells["accuracy"].ours
+    ours = row_of(small, "medoid", "feta").comparisons["accuracy"].ours
     assert ours.mean == pytest.approx(values.mean())
     assert ours.std == pytest.approx(values.std(ddof=1))  # over folds, as of a sample
     assert ours.n_folds == 5
 
 
 def test_the_best_of_each_dataset_and_measure_is_marked(small):
-    for dataset in {row.dataset for row in small.rows}:
-        own = [row for row in small.rows if row.dataset == dataset]
-        for name in own[0].cells:
-            means = {row.learner: round(row.cells[name].ours.mean, 3) for row in own}
+    for dataset in {row.dataset for row in small.results}:
+        own = [row for row in small.results if row.dataset == dataset]
+        for name in own[0].comparisons:
+            means = {row.learner: round(row.comparisons[name].ours.mean, 3) for row in own}
             best = min(means.values()) if name == "hamming" else max(means.values())
-            marked = {row.learner for row in own if row.cells[name].best}
+            marked = {row.learner for row in own if row.comparisons[name].best}
             assert marked == {learner for learner, mean in means.items() if mean == best}
 
 
@@ -73,7 +73,7 @@ def test_a_winner_by_far_is_more_than_noise_and_a_tie_is_not(small):
 
 
 def test_all_pairs_are_compared_once(small):
-    found = pairs(small.rows)
+    found = pairs(small.results)
     assert len(found) == 6 * (4 * 3 // 2)
     assert all(pair.difference.mean >= 0 for _, pair in found)
 
@@ -101,7 +101,7 @@ def test_a_gap_costs_a_learner_or_a_dataset_but_not_the_ranking(tmp_path):
 
 
 def test_every_gap_says_why(mixed):
-    reasons = {(row.dataset, row.learner): row.reason for row in mixed.rows if not row.folds}
+    reasons = {(row.dataset, row.learner): row.reason for row in mixed.results if not row.folds}
     assert reasons["sushi", "feta"] == f"skipped: {result_examples.NASTY}"
     assert reasons["pareto2d", "sda"] == "failed"
     assert reasons["medoid", "sda"] == "not run"  # the paper has the cell, and sda ran elsewhere
@@ -128,7 +128,7 @@ def test_what_is_missing_or_mixed_is_told(mixed):
 def test_profiles_are_never_mixed(mixed_folder, mixed):
     assert set(mixed.inputs.every_fold["profile"]) == {"laptop"}
     smoke = summarize(mixed_folder, "smoke")
-    assert [(row.dataset, row.learner) for row in smoke.rows] == [("medoid", "feta")]
+    assert [(row.dataset, row.learner) for row in smoke.results] == [("medoid", "feta")]
     with pytest.raises(DataUnavailable, match="no results with profile 'paper'.*laptop, smoke"):
         summarize(mixed_folder, "paper")
     with pytest.raises(UnknownName, match="did you mean 'study'"):
@@ -137,7 +137,7 @@ def test_profiles_are_never_mixed(mixed_folder, mixed):
 
 def test_own_datasets_and_variants_come_last_under_their_own_names(mixed):
     assert tables_of(mixed)["singleton-other"].groups[0].label == "trips_to & fro"
-    medoid = [row.learner for row in mixed.rows if row.dataset == "medoid"]
+    medoid = [row.learner for row in mixed.results if row.dataset == "medoid"]
     assert medoid == ["feta", "fate", "sda", "ranknet", "mnl", "random", "feta-wide"]
 
 
@@ -153,7 +153,7 @@ def test_own_data_alone_are_not_compared_with_the_paper(tmp_path):
 
 
 def test_one_fold_has_no_verdict(mixed):
-    cell = row_of(mixed, "pareto2d", "feta").cells["f1"]
+    cell = row_of(mixed, "pareto2d", "feta").comparisons["f1"]
     assert (cell.ours.n_folds, cell.verdict) == (1, "one fold")
     (contest,) = (one for one in mixed.contests if one.dataset == "pareto2d")
     assert contest.verdict == "too few folds to tell a difference from noise"
@@ -172,14 +172,14 @@ def test_curves_alone_are_a_report_too(tmp_path):
 def test_an_experiment_of_curves_has_tables_of_them(tmp_path):
     folder = result_examples.small(tmp_path)
     summary = summarize(folder, "laptop", "unique-stream")
-    assert summary.rows == ()
+    assert summary.results == ()
     (graph,) = summary.curves
     (section,) = (one for one in outline(summary) if one.name == "curves")
     (table,) = section.further
-    ends = {line.entries[0]: line.entries[-1] for group in table.groups for line in group.lines}
+    ends = {row.cells[0]: row.cells[-1] for group in table.groups for row in group.rows}
     assert table.columns[-1].label == "400"
     assert ends["FETA-Net"] == ""  # it ended at epoch 100
-    assert ends["fate-large"].value.mean == pytest.approx(graph.panels[1].lines[0].mean[-1])
+    assert ends["fate-large"].score.mean == pytest.approx(graph.panels[1].curves[0].mean[-1])
 
 
 def test_nothing_done_is_a_report_too(tmp_path):
@@ -213,13 +213,13 @@ def write_like(path, frame):
 
 def test_learners_that_ran_equally_long_share_a_panel(small):
     (graph,) = (one for one in small.curves if one.experiment == "unique-stream")
-    learners = [[line.learner for line in panel.lines] for panel in graph.panels]
+    learners = [[curve.learner for curve in panel.curves] for panel in graph.panels]
     assert learners == [["feta", "fate", "sda"], ["fate-large"]]
 
 
 def test_folds_that_measured_at_other_places_are_averaged_where_all_have_values(small):
     (graph,) = (one for one in small.curves if one.axis == "cpu-seconds")
-    line = graph.panels[0].lines[0]
+    line = graph.panels[0].curves[0]
     assert line.n_folds == 3
     assert line.x[0] == pytest.approx(12.0)  # the slowest fold begins here
     assert line.x[-1] == pytest.approx(490.0)  # the fastest ends here

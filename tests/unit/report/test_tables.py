@@ -26,7 +26,7 @@ def test_the_papers_tables_have_its_layout(tmp_path):
     assert [column.label for column in tables["subset"].columns] == [
         "Dataset", "Choice model", "F₁-measure", "Subset 0/1 accuracy", "Informedness", "AUC-ROC",
     ]  # fmt: skip
-    learners = [line.entries[0] for line in tables["subset"].groups[0].lines]
+    learners = [row.cells[0] for row in tables["subset"].groups[0].rows]
     printed = [
         "FETA-Net", "FATE-Net", "FETA-Linear", "SDA", "RankNet", "PairwiseSVM", "GenLinearModel",
         "AllPositive",
@@ -43,7 +43,9 @@ def test_every_row_has_an_entry_for_every_column(small, mixed):
 
 def test_without_the_paper_there_is_nothing_of_it(tmp_path):
     summary = summarize(result_examples.small(tmp_path), "laptop", against_paper=False)
-    assert all(cell.paper is None for row in summary.rows for cell in row.cells.values())
+    assert all(
+        one.paper is None for result in summary.results for one in result.comparisons.values()
+    )
     tables = tables_of(summary)
     assert "comparison-top-3" not in tables
     assert "Paper" not in [column.label for column in tables["comparison-accuracy"].columns]
@@ -56,8 +58,8 @@ def test_letor_is_counted_as_the_paper_did(data_folder, tmp_path, monkeypatch, s
     outline.cache_clear()
     table = tables_of(small)["letor"]
     (group,) = (group for group in table.groups if group.label == "LETOR-MQ2008")
-    for line in group.lines:
-        counts = [entry.value for entry in line.entries[1:]]
+    for row in group.rows:
+        counts = [cell.value for cell in row.cells[1:]]
         assert counts[::2] == counts[1::2]
 
 
@@ -68,7 +70,7 @@ def test_csv_has_every_number(small):
         row for row in files["results.csv"]
         if (row["dataset"], row["learner"], row["metric"]) == ("medoid", "feta", "accuracy")
     )  # fmt: skip
-    assert float(row["mean"]) == row_of(small, "medoid", "feta").cells["accuracy"].ours.mean
+    assert float(row["mean"]) == row_of(small, "medoid", "feta").comparisons["accuracy"].ours.mean
     assert (row["paper_mean"], row["paper_std"]) == ("0.846", "0.01")
     assert len(files["pairs.csv"]) == 36
 

@@ -7,12 +7,12 @@ from html import escape
 
 from cschoice.report.contents.table import (
     NO_RESULT,
+    Cell,
     Column,
-    Entry,
     Gap,
-    Line,
-    Measured,
-    Number,
+    NumberCell,
+    Row,
+    ScoreCell,
     Table,
     plain,
 )
@@ -38,7 +38,7 @@ def html_table(table: Table) -> str:
 
 def _head(column: Column) -> str:
     label = escape(column.label)
-    kind = ' class="number"' if column.numeric or column.measured else ""
+    kind = ' class="number"' if column.numeric or column.scores else ""
     if not label:
         return f"<th{kind}></th>"
     # On paper the label is shown instead of the button: a heading with buttons is not repeated.
@@ -50,9 +50,9 @@ def _head(column: Column) -> str:
 
 def _body(table: Table) -> Iterator[str]:
     for group in table.groups:
-        for place, line in enumerate(group.lines):
+        for place, row in enumerate(group.rows):
             first = place == 0
-            cells = list(_cells(table, line))
+            cells = list(_cells(table, row))
             if table.labelled:
                 again = "" if first else ' class="again"'
                 cells.insert(0, f"<td{again}><span>{escape(group.label)}</span></td>")
@@ -60,24 +60,24 @@ def _body(table: Table) -> Iterator[str]:
             yield f"{start}{''.join(cells)}</tr>"
 
 
-def _cells(table: Table, line: Line) -> Iterator[str]:
+def _cells(table: Table, row: Row) -> Iterator[str]:
     columns = table.columns[1:] if table.labelled else table.columns
     gaps = table.gaps
-    for place, (column, entry) in enumerate(zip(columns, line.entries, strict=True)):
-        shown, value = _shown(entry, gaps)
+    for place, (column, cell) in enumerate(zip(columns, row.cells, strict=True)):
+        shown, value = _shown(cell, gaps)
         if place == 0:
-            yield f'<th scope="row">{_more(line)}{shown}</th>'
+            yield f'<th scope="row">{_more(row)}{shown}</th>'
             continue
-        yield f"<td{_kind(column, entry)}{value}>{shown}</td>"
+        yield f"<td{_kind(column, cell)}{value}>{shown}</td>"
 
 
-def _kind(column: Column, entry: Entry) -> str:
+def _kind(column: Column, cell: Cell) -> str:
     names = [
         name
         for name, applies in (
-            ("number", column.numeric or column.measured),
+            ("number", column.numeric or column.scores),
             ("wide", column.wide),
-            ("best", isinstance(entry, Measured) and entry.best),
+            ("best", isinstance(cell, ScoreCell) and cell.best),
         )
         if applies
     ]
@@ -85,33 +85,33 @@ def _kind(column: Column, entry: Entry) -> str:
     return f' class="{joined}"' if names else ""
 
 
-def _more(line: Line) -> str:
+def _more(row: Row) -> str:
     """Return the button that shows the details behind a row."""
-    if line.key is None:
+    if row.key is None:
         return ""
-    key = escape(line.key, quote=True)
+    key = escape(row.key, quote=True)
     return (
         f'<button type="button" class="more" aria-expanded="false" data-key="{key}" '
         f'aria-label="Details: {key}"></button>'
     )
 
 
-def _shown(entry: Entry, gaps: Sequence[str]) -> tuple[str, str]:
-    """Return an entry as HTML, and the attribute by which it is sorted."""
-    if isinstance(entry, Gap):
-        reason = escape(entry.reason, quote=True)
+def _shown(cell: Cell, gaps: Sequence[str]) -> tuple[str, str]:
+    """Return a cell as HTML, and the attribute by which it is sorted."""
+    if isinstance(cell, Gap):
+        reason = escape(cell.reason, quote=True)
         return (
-            f'<span title="{reason}">{NO_RESULT}<sup>{gaps.index(entry.reason) + 1}</sup></span>',
+            f'<span title="{reason}">{NO_RESULT}<sup>{gaps.index(cell.reason) + 1}</sup></span>',
             "",
         )
-    if isinstance(entry, Measured):
-        mean, _, std = str(entry.value).partition(" ± ")
+    if isinstance(cell, ScoreCell):
+        mean, _, std = str(cell.score).partition(" ± ")
         deviation = f"<small> ± {std}</small>" if std else ""
-        shown = f"<strong>{mean}</strong>" if entry.best else mean
-        return f"{shown}{deviation}", f' data-value="{entry.value.mean:.6g}"'
-    if isinstance(entry, Number):
-        return escape(entry.text), f' data-value="{entry.value:.6g}"'
-    return escape(plain(entry)), ""
+        shown = f"<strong>{mean}</strong>" if cell.best else mean
+        return f"{shown}{deviation}", f' data-value="{cell.score.mean:.6g}"'
+    if isinstance(cell, NumberCell):
+        return escape(cell.text), f' data-value="{cell.value:.6g}"'
+    return escape(plain(cell)), ""
 
 
 def _notes(table: Table) -> Iterator[str]:
