@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -121,7 +121,7 @@ class ImportedDataset:
             raise InvalidFile(
                 f"{path} does not belong to {_DESCRIPTION} beside it: import it again"
             )
-        return tasks
+        return replace(tasks, encoding=described.encoding)
 
 
 def store_dataset(

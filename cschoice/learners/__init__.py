@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cschoice.errors import InvalidParameter
 from cschoice.registry import Registry, load, unknown_name
 from cschoice.tasks import Kind
+
+if TYPE_CHECKING:  # it loads scikit-learn
+    from cschoice.learners.learner import Learner
 
 
 @dataclass(frozen=True)
@@ -19,15 +22,15 @@ class LearnerInfo:
     source: str  # "module:class" below cschoice.learners
 
     @cached_property
-    def learner(self) -> Any:
+    def learner(self) -> type[Learner]:
         """Return the class."""
-        return load(f"cschoice.learners.{self.source}")
+        found: type[Learner] = load(f"cschoice.learners.{self.source}")
+        return found
 
     @property
     def kinds(self) -> frozenset[Kind]:
         """Return the kinds of choice that the learner learns."""
-        kinds: frozenset[Kind] = self.learner.kinds
-        return kinds
+        return self.learner.kinds
 
     @property
     def parameters(self) -> list[str]:
@@ -57,7 +60,7 @@ LEARNERS: Registry[LearnerInfo] = Registry(
 )
 
 
-def make_learner(name: str, **parameters: Any) -> Any:
+def make_learner(name: str, **parameters: Any) -> Learner:
     """Return a new, unfitted learner of that name; refuse parameters outside their limits."""
     info = LEARNERS[name]
     for parameter in parameters:

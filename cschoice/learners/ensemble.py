@@ -55,7 +55,7 @@ class MeanEnsemble(Learner):
         return self.members_[0].probabilistic
 
     def _member(self) -> Learner:
-        return make_learner(self.learner, **self.parameters)  # type: ignore[no-any-return]
+        return make_learner(self.learner, **self.parameters)
 
     def _state(self) -> Arrays:
         return {

@@ -45,8 +45,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Return the part of the search space that matters for this learner as it is set."""
         return self.search_space
 
-    def fit(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
-        """Learn from the tasks; the same seed gives the same learner."""
+    def fit(
+        self,
+        tasks: ChoiceTasks,
+        y: None = None,  # noqa: ARG002 - scikit-learn passes it
+        *,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> Self:
+        """Learn from the tasks; the same seed gives the same learner.
+
+        The tasks hold what was chosen, so there is no ``y``.
+        """
         self._accept(tasks)
         self._fit(tasks, seed, device)
         return self

@@ -8,14 +8,16 @@ only networks pad them, see ``nets.batches``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cschoice.errors import InvalidFile, InvalidTasks
+from cschoice.io.documents import from_json, to_json
 from cschoice.tasks import frames, parquet
 from cschoice.tasks.checks import checked, dense, differences
 from cschoice.tasks.kind import Kind
@@ -30,6 +32,7 @@ _TYPES = {
     "chosen": np.bool_,
     "kind": None,
     "groups": np.int64,
+    "encoding": None,
 }
 
 
@@ -56,6 +59,7 @@ class ChoiceTasks(Ragged):
     chosen: NDArray[np.bool_]  # (n_entries,)
     kind: Kind
     groups: NDArray[np.int64] | None = None  # (n_tasks,) who chose, where it is known
+    encoding: frames.Encoding | None = None  # how a table became these tasks, if one did
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -70,9 +74,13 @@ class ChoiceTasks(Ragged):
         )
         if self.kind not in list(Kind):
             problems.append(f"kind must be singleton or subset, got {self.kind!r}")
+        if self.encoding is not None and arrays is not None:
+            n_named, n_features = len(self.encoding.names), np.shape(arrays[0])[1]
+            if n_named != n_features:
+                problems.append(f"the encoding names {n_named} features, there are {n_features}")
         if problems or arrays is None:
             raise InvalidTasks(problems)
-        self._store(*arrays, Kind(self.kind), self.groups)
+        self._store(*arrays, Kind(self.kind), self.groups, self.encoding)
 
     def _store(self, *values: Any) -> None:
         """Set the fields, in their order."""
@@ -89,10 +97,11 @@ class ChoiceTasks(Ragged):
         chosen: ArrayLike,
         kind: Kind,
         groups: ArrayLike | None = None,
+        encoding: frames.Encoding | None = None,
     ) -> Self:
         """Make tasks without the checks, from arrays that are valid by construction."""
         tasks = object.__new__(cls)
-        tasks._store(table, items, offsets, chosen, kind, groups)
+        tasks._store(table, items, offsets, chosen, kind, groups, encoding)
         return tasks
 
     @classmethod
@@ -121,7 +130,9 @@ class ChoiceTasks(Ragged):
     def from_table(cls, table: frames.EncodedTable, kind: Kind) -> Self:
         """Make tasks from an encoded table; in one to be predicted nothing is chosen."""
         items = np.arange(len(table.features))
-        return cls.trusted(table.features, items, table.offsets, table.chosen, kind, table.groups)
+        return cls.trusted(
+            table.features, items, table.offsets, table.chosen, kind, table.groups, table.encoding
+        )
 
     @classmethod
     def concatenate(cls, parts: Sequence[ChoiceTasks]) -> ChoiceTasks:
@@ -140,6 +151,7 @@ class ChoiceTasks(Ragged):
         if problems := differences(compared):
             raise InvalidTasks(problems)
         shared = all(part.table is first.table for part in parts)
+        same_encoding = all(part.encoding == first.encoding for part in parts)
         groups = [part.groups for part in parts if part.groups is not None]
         shift = np.cumsum([0] + [0 if shared else len(part.table) for part in parts])
         sizes = np.concatenate([part.sizes for part in parts])
@@ -150,15 +162,19 @@ class ChoiceTasks(Ragged):
             np.concatenate([part.chosen for part in parts]),
             first.kind,
             np.concatenate(groups) if groups else None,
+            first.encoding if same_encoding else None,
         )
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
         """Read tasks that ``to_parquet`` wrote."""
         path = Path(path)
-        columns = parquet.read(path)
+        arrays = parquet.read(path).arrays()
+        if arrays["encoding"] is not None:
+            text = to_json(arrays["encoding"])
+            arrays["encoding"] = from_json(frames.Encoding, text, path)
         try:
-            return cls(**columns.arrays())
+            return cls(**arrays)
         except InvalidTasks as error:
             raise InvalidFile(f"{path}: {error}") from error
 
@@ -182,6 +198,7 @@ class ChoiceTasks(Ragged):
             items=np.searchsorted(used, self.items) if shared else None,
             groups=None if self.groups is None else self.spread(self.groups),
             origin=origin or {},
+            encoding=None if self.encoding is None else asdict(self.encoding),
         )
         parquet.write(Path(path), columns, progress)
 
@@ -194,6 +211,18 @@ class ChoiceTasks(Ragged):
     def n_features(self) -> int:
         """The number of features of an object."""
         return int(self.table.shape[1])
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features: those of the table the tasks come from, else x0, x1, …."""
+        if self.encoding is not None:
+            return list(self.encoding.names)
+        return [f"x{number}" for number in range(self.n_features)]
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of tasks, as scikit-learn asks for it before it selects tasks."""
+        return (len(self),)
 
     @property
     def features(self) -> NDArray[np.float32]:
@@ -230,8 +259,13 @@ class ChoiceTasks(Ragged):
             parts.append(f"{len(self.table):,} shared items")
         return f"ChoiceTasks({', '.join(parts)})"
 
-    def __getitem__(self, index: Index) -> ChoiceTasks:
-        """Select tasks by number, slice, numbers or mask; the item table stays shared."""
+    def __getitem__(self, index: Index | tuple[Index, EllipsisType]) -> ChoiceTasks:
+        """Select tasks by number, slice, numbers or mask; the item table stays shared.
+
+        ``tasks[numbers, ...]`` is how scikit-learn selects from what has a shape.
+        """
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is ...:
+            index = index[0]
         numbers = self.numbers(index)
         entries = self.entries(numbers)
         return self.trusted(
@@ -241,12 +275,20 @@ class ChoiceTasks(Ragged):
             self.chosen[entries],
             self.kind,
             None if self.groups is None else self.groups[numbers],
+            self.encoding,
         )
 
     def scaled(self, scaling: Scaling) -> ChoiceTasks:
         """Bring the features to a scale."""
-        table = scaling.apply(self.table)
-        return self.trusted(table, self.items, self.offsets, self.chosen, self.kind, self.groups)
+        return self.trusted(
+            scaling.apply(self.table),
+            self.items,
+            self.offsets,
+            self.chosen,
+            self.kind,
+            self.groups,
+            self.encoding,
+        )
 
 
 def _read_only(values: ArrayLike, dtype: Any) -> NDArray[Any]:

@@ -6,7 +6,8 @@ a number, because SQL averages numbers and not booleans) and one float column pe
 occur in many tasks, repeating their features would cost gigabytes: then the rows carry ``item``
 instead, and the features stand once per item in a second file, ``NAME.items.parquet`` beside
 ``NAME.parquet``. The schema's metadata holds one JSON object under the key ``cschoice``: format
-version, kind, and the origin of the data as the writer knows it.
+version, kind, the origin of the data as the writer knows it and, for people's tables, their
+``encoding``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class TaskColumns:
     items: NDArray[np.int64] | None
     origin: Mapping[str, Any]
     groups: NDArray[np.int64] | None = None  # one per entry, where it is known who chose
+    encoding: Mapping[str, Any] | None = None  # of the table that the tasks come from
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -56,6 +58,7 @@ class TaskColumns:
             "chosen": self.chosen,
             "kind": self.kind,
             "groups": None if self.groups is None else self.groups[self.starts],
+            "encoding": self.encoding,
         }
 
 
@@ -109,6 +112,7 @@ def read(path: Path) -> TaskColumns:
         items=None if items is None else items.astype(np.int64),
         groups=None if groups is None else groups.astype(np.int64),
         origin=about["origin"],
+        encoding=about["encoding"],
     )
     numbers = columns.task[columns.starts]
     if not np.array_equal(numbers, np.arange(len(numbers))):
@@ -137,6 +141,8 @@ def _write_table(
     import pyarrow.parquet as pq
 
     about = {"version": FORMAT_VERSION, "kind": columns.kind, "origin": dict(columns.origin)}
+    if columns.encoding is not None:
+        about["encoding"] = dict(columns.encoding)
     schema = pa.schema(
         [(name, pa.from_numpy_dtype(array.dtype)) for name, array in arrays.items()],
         metadata={_KEY: json.dumps(about, sort_keys=True).encode()},
@@ -192,13 +198,16 @@ def _about(path: Path, metadata: bytes) -> dict[str, Any]:
                 f"{FORMAT_VERSION}: install a newer cschoice"
             )
         kind, origin = about["kind"], about["origin"]
+        encoding = about.get("encoding")
     except (ValueError, TypeError, KeyError) as error:
         raise _damaged(path, f"metadata without {error}") from error
     if type(version) is not int or version < 1:
         raise _damaged(path, f"format version {version!r}")
-    if not isinstance(kind, str) or not isinstance(origin, dict):
+    if not (
+        isinstance(kind, str) and isinstance(origin, dict) and isinstance(encoding, dict | None)
+    ):
         raise _damaged(path, "metadata of other types")
-    return {"kind": kind, "origin": origin}
+    return {"kind": kind, "origin": origin, "encoding": encoding}
 
 
 def _feature_matrix(file: Any, path: Path) -> NDArray[np.float32]:

@@ -37,6 +37,7 @@ class EncodedTable:
     features: Matrix
     objects: Objects
     entries: TaskEntries
+    encoding: Encoding
     dropped: Mapping[str, int] = field(default_factory=dict)  # problem -> tasks that had it
 
     @property
@@ -107,7 +108,7 @@ def learn_encoding(
         tuple(_alternatives(objects, entries)) if description.constants else (),
     )
     matrix = feature_matrix(encoding, objects, entries.objects, raws, choosers)
-    return encoding, EncodedTable(matrix, objects, entries, dropped)
+    return encoding, EncodedTable(matrix, objects, entries, encoding, dropped)
 
 
 def apply_encoding(table: Any, encoding: Encoding) -> EncodedTable:
@@ -124,7 +125,7 @@ def apply_encoding(table: Any, encoding: Encoding) -> EncodedTable:
     own = raws(encoding.features, objects.features)
     choosers = raws(encoding.of_chooser, objects.of_chooser)
     matrix = feature_matrix(encoding, objects, entries.objects, own, choosers)
-    return EncodedTable(matrix, objects, entries)
+    return EncodedTable(matrix, objects, entries, encoding)
 
 
 def _each(function: Callable[[Given], Result], values: Iterable[Given]) -> list[Result]:
