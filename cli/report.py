@@ -11,7 +11,7 @@ from cschoice.report import ALL, FORMATS, TERMINAL
 from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary, summarize
 from cschoice.report.contents.curve_tables import curve_table
-from cschoice.report.contents.headlines import findings
+from cschoice.report.contents.headlines import headlines
 from cschoice.report.contents.pictures import curves
 from cschoice.report.contents.score_tables import comparison_table
 from cschoice.report.contents.table import Table, plain
@@ -66,7 +66,7 @@ def _show(summary: Summary) -> None:
         _print(curve_table(picture.content, picture.name), "Learner")
     if summary.contests:
         _print(winners_table(summary.contests, summary.results), "Verdict")
-    for title, lines in (("Summary", findings(summary)), ("Missing", summary.missing)):
+    for title, lines in (("Summary", headlines(summary)), ("Missing", summary.missing)):
         shown = [f"  {line}" for line in lines]
         if shown:
             typer.echo("\n".join([title, *shown, ""]))

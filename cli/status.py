@@ -8,7 +8,7 @@ import typer
 
 from cschoice.errors import FileNotUsable
 from cschoice.runs.collect import collect as collect_tables
-from cschoice.runs.executors.slurm_standing import standing
+from cschoice.runs.executors.slurm_progress import progress_of
 from cschoice.runs.store import Progress, ResultStore
 from cschoice.study.config import load
 from cschoice.study.plan import Selection, plan, planned_on_disk
@@ -50,7 +50,7 @@ def status(
     store = ResultStore(results)
     store.check()
     jobs = plan(load(config), selection, store)
-    states = list(zip(jobs, standing(store, jobs, say), strict=True))
+    states = list(zip(jobs, progress_of(store, jobs, say), strict=True))
     if as_json:
         answer_json(
             [

@@ -1,1 +1,1 @@
-"""The tables of a report, one function each: numbers to entries."""
+"""The tables of a report, one function each: numbers to cells."""

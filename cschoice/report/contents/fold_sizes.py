@@ -22,7 +22,7 @@ _SEED = 0
 Counts = tuple[int, int, int]  # of training tasks, test tasks and sub-samples for training
 
 
-def recorded_tables() -> list[Table]:
+def fold_size_tables() -> list[Table]:
     """Return a table for each family of datasets of which there are files."""
     tables = []
     for name, (caption, datasets) in _TABLES.items():

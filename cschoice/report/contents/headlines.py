@@ -10,7 +10,7 @@ from cschoice.report.compute.winners import MORE_THAN_NOISE
 from cschoice.report.contents.winner_tables import cost_sentence, sentence
 
 
-def findings(summary: Summary) -> Iterator[str]:
+def headlines(summary: Summary) -> Iterator[str]:
     """Yield the headlines: progress, agreement with the paper, winners, ranks and CPU time."""
     folds = summary.inputs.folds
     n_done = int((folds["state"] == "done").sum())

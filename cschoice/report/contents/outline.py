@@ -11,8 +11,8 @@ from cschoice.report.compute.summary import Summary
 from cschoice.report.contents import pictures
 from cschoice.report.contents.curve_tables import curve_table
 from cschoice.report.contents.descriptions import datasets_table, ranges_table, tried_table
-from cschoice.report.contents.fold_sizes import recorded_tables
-from cschoice.report.contents.headlines import findings
+from cschoice.report.contents.fold_sizes import fold_size_tables
+from cschoice.report.contents.headlines import headlines
 from cschoice.report.contents.pictures import Picture
 from cschoice.report.contents.score_tables import comparison_table, result_tables
 from cschoice.report.contents.table import Table
@@ -42,7 +42,7 @@ def outline(summary: Summary) -> list[Section]:
 
 def _sections(summary: Summary) -> Iterator[Section]:
     results = summary.results
-    yield Section("summary", "Summary", tuple(findings(summary)))
+    yield Section("summary", "Summary", tuple(headlines(summary)))
     if summary.missing:
         yield Section("missing", "What is missing", summary.missing)
     if summary.contests:
@@ -62,7 +62,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
     cost = cost_table(summary.inputs, results, summary.against_paper)
     yield Section("cost", "Computing time", tables=(cost,))
     yield _hyperparameters(summary)
-    facts = (datasets_table(results), *recorded_tables())
+    facts = (datasets_table(results), *fold_size_tables())
     yield Section("datasets", "Datasets", tables=facts, pictures=(pictures.tasks(),))
 
 

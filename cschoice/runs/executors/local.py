@@ -167,11 +167,13 @@ class LocalExecutor:
             return Outcome(running.job, "finished", device)
         if code == EXIT_BUSY:
             return Outcome(running.job, "busy", device)
-        said = log_tail(running.log)
+        end_of_log = log_tail(running.log)
         if code == EXIT_UNUSABLE:
-            return Outcome(running.job, "unusable", device, said)
+            return Outcome(running.job, "unusable", device, end_of_log)
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
-        return Outcome(running.job, "died", device, f"its process ended: {how}\n{said}".strip())
+        return Outcome(
+            running.job, "died", device, f"its process ended: {how}\n{end_of_log}".strip()
+        )
 
     def _stop_all(self) -> None:
         """End all processes; their files keep the finished trials."""

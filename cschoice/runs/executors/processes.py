@@ -105,11 +105,11 @@ class Forked:
 
     def wait(self) -> int:
         """Wait for the end and return the exit code, which the server, its parent, tells."""
-        said = b""
-        while said.count(b"\n") < 2 and (more := os.read(self._status, 64)):
-            said += more
+        answer = b""
+        while answer.count(b"\n") < 2 and (more := os.read(self._status, 64)):
+            answer += more
         os.close(self._status)
-        pid, code = (*said.split(), None, None)[:2]
+        pid, code = (*answer.split(), None, None)[:2]
         if code is not None:
             return int(code)
         while pid is not None and process_alive(int(pid)):  # the server was killed: so is its fork

@@ -52,7 +52,7 @@ class SlurmExecutor:
         self._failures: dict[Job, tuple[int, str]] = {}  # how many, and how far it had come
         self._journals: dict[Job, int] = {}  # sizes, to read them only when they grew
         self._arrays: set[str] = set()  # of this results folder, whoever watches them
-        self._said = ""
+        self._last_message = ""
 
     def submit(self, jobs: Sequence[Job]) -> int:
         """Submit the jobs that are not in the queue; return their number."""
@@ -191,11 +191,11 @@ class SlurmExecutor:
             self.notify(f"{job.label} goes on again; SLURM says {words}")
             return None
         log = self._batches.root / self._owners[task_id].split()[1] / f"{task_id}_0_log.out"
-        said = f"{log_tail(self.store.folder(job) / 'log.txt')}\n{log_tail(log)}"
-        hints = {hint for text, hint in _HINTS.items() if text in said + words}
+        end_of_logs = f"{log_tail(self.store.folder(job) / 'log.txt')}\n{log_tail(log)}"
+        hints = {hint for text, hint in _HINTS.items() if text in end_of_logs + words}
         advice = f": give it more with {' and '.join(sorted(hints))}" if hints else ""
         times = f" {count} times" if count > 1 else ""
-        detail = f"{said}\nfailed{times}, SLURM says {words}{advice}"
+        detail = f"{end_of_logs}\nfailed{times}, SLURM says {words}{advice}"
         return Outcome(job, "died", task.node if task else "", detail)
 
     def _again(self, task_id: str, job: Job) -> None:
@@ -208,6 +208,6 @@ class SlurmExecutor:
                 self.unsent.append(job)
 
     def _say_once(self, message: str) -> None:
-        if message != self._said:
+        if message != self._last_message:
             self.notify(message)
-        self._said = message
+        self._last_message = message

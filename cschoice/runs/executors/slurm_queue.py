@@ -78,16 +78,16 @@ def limits() -> Limits:
 def last_words(task_id: str) -> str:
     """Return how SLURM says a task ended; empty if it has forgotten."""
     try:
-        said = ask("scontrol", "--oneliner", "show", "job", task_id)
-        found = dict(re.findall(r"(?<!\S)(JobState|Reason|ExitCode|NodeList)=(\S+)", said))
+        answer = ask("scontrol", "--oneliner", "show", "job", task_id)
+        found = dict(re.findall(r"(?<!\S)(JobState|Reason|ExitCode|NodeList)=(\S+)", answer))
         words = [found["JobState"], found["Reason"], found["ExitCode"], found["NodeList"]]
     except (ClusterError, KeyError):
         try:
             form = "--format=State,Reason,ExitCode,NodeList"
-            said = ask("sacct", "-nPX", form, "-j", task_id).strip()
+            answer = ask("sacct", "-nPX", form, "-j", task_id).strip()
         except ClusterError:
             return ""
-        words = said.splitlines()[-1].split("|") if said else []
+        words = answer.splitlines()[-1].split("|") if answer else []
     if len(words) != 4:
         return ""
     state, reason, code, node = words
@@ -120,8 +120,8 @@ def ask(*command: str) -> str:
     except subprocess.TimeoutExpired:
         raise ClusterError(f"'{command[0]}' gave no answer in {_PATIENCE:.0f} seconds") from None
     except subprocess.CalledProcessError as error:
-        said = " ".join((error.stderr or error.stdout).split())
+        answer = " ".join((error.stderr or error.stdout).split())
         raise ClusterError(
-            f"'{command[0]}' failed: {said or f'exit code {error.returncode}'}"
+            f"'{command[0]}' failed: {answer or f'exit code {error.returncode}'}"
         ) from (None)
     return done.stdout

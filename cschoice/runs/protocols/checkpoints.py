@@ -19,7 +19,7 @@ _KEY = "progress"
 
 
 @dataclass(frozen=True)
-class Progress:
+class CurveSoFar:
     """The values measured so far, one per epoch, and the CPU time they took."""
 
     values: Sequence[float] = ()
@@ -31,7 +31,7 @@ class Checkpoint:
     """The state of a training, and the values measured up to there."""
 
     arrays: Mapping[str, NDArray[Any]]
-    progress: Progress
+    progress: CurveSoFar
 
     def write(self, path: Path) -> None:
         """Replace the file."""
@@ -49,6 +49,6 @@ def read(path: Path) -> Checkpoint | None:
             names: list[str] = file.keys()
             arrays = {name: file.get_tensor(name) for name in names}
             text = (file.metadata() or {}).get(_KEY, "")
-        return Checkpoint(arrays, from_json(Progress, text, path))
+        return Checkpoint(arrays, from_json(CurveSoFar, text, path))
     except (OSError, SafetensorError, InvalidFile):
         return None

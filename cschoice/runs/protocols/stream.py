@@ -17,7 +17,7 @@ from cschoice.errors import InvalidFile
 from cschoice.evaluation.metrics import metric
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols import checkpoints
-from cschoice.runs.protocols.checkpoints import Checkpoint, Progress
+from cschoice.runs.protocols.checkpoints import Checkpoint, CurveSoFar
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
     check_utilities,
@@ -88,7 +88,7 @@ class Stream(Protocol):
                 check_utilities(job, test, utilities)
             context.tell({"event": "epoch", **row, METRIC: values[-1]})
             if time.monotonic() - kept > _BETWEEN_CHECKPOINTS:
-                progress = Progress(values, time.process_time() - started)
+                progress = CurveSoFar(values, time.process_time() - started)
                 context.check()
                 Checkpoint(trainer.state(), progress).write(path)
                 kept = time.monotonic()
@@ -106,7 +106,7 @@ class Stream(Protocol):
         return max(1, round(self.epoch_share * epochs))
 
 
-def _begin(context: Context, learner: Any, first: ChoiceTasks) -> tuple[Any, Progress]:
+def _begin(context: Context, learner: Any, first: ChoiceTasks) -> tuple[Any, CurveSoFar]:
     """Return the training and its measurements so far, from the checkpoint if there is one."""
     seed = seed_of(context.job, "stream", learner=learner.name)
     checkpoint = checkpoints.read(context.folder / CHECKPOINT)
@@ -115,4 +115,4 @@ def _begin(context: Context, learner: Any, first: ChoiceTasks) -> tuple[Any, Pro
         with suppress(InvalidFile):  # as good as none
             trainer.restore(checkpoint.arrays, len(checkpoint.progress.values))
             return trainer, checkpoint.progress
-    return learner.trainer(first, seed=seed, device=context.device), Progress()
+    return learner.trainer(first, seed=seed, device=context.device), CurveSoFar()

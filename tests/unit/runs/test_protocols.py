@@ -235,7 +235,7 @@ def test_a_checkpoint_that_is_no_use_is_as_good_as_none(store, tmp_path, damage)
     store.begin(job)
     path = store.folder(job) / CHECKPOINT
     arrays = {"network.what": np.zeros(3)} if damage == "foreign" else {}
-    checkpoints.Checkpoint(arrays, checkpoints.Progress([0.5], 1.0)).write(path)
+    checkpoints.Checkpoint(arrays, checkpoints.CurveSoFar([0.5], 1.0)).write(path)
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:-10])
     record = work(Context(job, store))

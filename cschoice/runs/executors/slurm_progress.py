@@ -14,7 +14,7 @@ from cschoice.runs.records import Job
 from cschoice.runs.store import Progress, ResultStore
 
 
-def standing(
+def progress_of(
     store: ResultStore, jobs: Sequence[Job], notify: Callable[[str], None]
 ) -> list[Progress]:
     """Return the progress of jobs, by their files and by SLURM's queue."""
