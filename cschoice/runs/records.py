@@ -194,4 +194,7 @@ class Record:
     n_trials: int = 0
     seconds: float = 0.0  # CPU time of all trials and the final fits
     environment: Mapping[str, str] = field(default_factory=dict)
+    n_train: int | None = None  # tasks of the fold; None where not recorded
+    n_test: int | None = None
+    sample: str | None = None  # which part of the paper's data was there, if not all of them
     curves: Sequence[Curve] = field(default_factory=list)

@@ -16,6 +16,7 @@ from cschoice.datasets import DATASETS
 from cschoice.errors import FileNotUsable, InvalidFile
 from cschoice.io.documents import to_json
 from cschoice.io.files import replacing
+from cschoice.runs.environment import origin
 from cschoice.runs.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ SCHEMAS = {
         ("seed", "int64"),
         ("key", "string"),
         ("environment", "string"),  # JSON
+        ("commit", "string"),  # these four again, to look for: see ``environment.origin``
+        ("version", "string"),
+        ("node", "string"),
+        ("processor", "string"),
+        ("n_train", "int64"),
+        ("n_test", "int64"),
+        ("sample", "string"),
     ],
     "metrics": [*_JOB, ("metric", "string"), ("value", "double")],
     "trials": [
@@ -97,6 +105,9 @@ def record_of(rows: Rows) -> Record:
         n_trials=row["n_trials"],
         seconds=row["seconds"],
         environment=json.loads(row["environment"]),
+        n_train=row["n_train"],
+        n_test=row["n_test"],
+        sample=row["sample"],
         curves=[
             Curve(*names, [point["x"] for point in some], [point["value"] for point in some])
             for names, some in points.items()
@@ -183,7 +194,25 @@ def read_arrow(results: Path, name: str) -> pa.Table:
     version = (table.schema.metadata or {}).get(b"cschoice", b"0")
     if int(version) != TABLES_VERSION:
         raise InvalidFile(f"{path} is of version {int(version)}, not {TABLES_VERSION}")
-    return table
+    return _with_added_columns(table) if name == "folds" else table
+
+
+def _with_added_columns(folds: pa.Table) -> pa.Table:
+    """Return the folds with columns that earlier tables lack; what they do not tell is unknown."""
+    import pyarrow as pa
+
+    if "environment" not in folds.column_names:
+        return folds
+    texts = folds["environment"].to_pylist()
+    origins = [origin(json.loads(text or "{}")) for text in texts]
+    for column in ("commit", "version", "node", "processor"):
+        if column not in folds.column_names:
+            folds = folds.append_column(column, pa.array([one[column] for one in origins]))
+    for column, kind in (("n_train", "int64"), ("n_test", "int64"), ("sample", "string")):
+        if column not in folds.column_names:
+            nothing = pa.nulls(len(folds), pa.type_for_alias(kind))
+            folds = folds.append_column(column, nothing)
+    return folds
 
 
 def write(results: Path, rows: Rows) -> None:
@@ -212,6 +241,10 @@ def _fold_row(job: Job, record: Record) -> Row:
         "seed": job.seed,
         "key": record.key,
         "environment": to_json(record.environment),
+        **origin(record.environment),
+        "n_train": record.n_train,
+        "n_test": record.n_test,
+        "sample": record.sample,
     }
 
 

@@ -24,7 +24,8 @@ from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
 from cschoice.io.documents import from_json, to_json
 from cschoice.io.files import explained
 from cschoice.io.locks import ClaimLost, claim
-from cschoice.runs.protocols.context import Context, environment
+from cschoice.runs.environment import environment
+from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Job, Record, State
 from cschoice.runs.store import ResultStore

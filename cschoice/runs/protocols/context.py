@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cschoice.datasets.raw.samples import sample_of
 from cschoice.io.files import replacing
 from cschoice.io.locks import ClaimLost
+from cschoice.runs.environment import environment
 from cschoice.runs.records import Job, Record, State, Trial
 from cschoice.runs.store import ResultStore
 
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from cschoice.tasks import ChoiceTasks
 
 Event = Mapping[str, Any]
-
-# The part of a cluster; numbers of jobs are in their logs.
-_SLURM = ("SLURM_CLUSTER_NAME", "SLURM_JOB_PARTITION", "SLURMD_NODENAME")
 
 
 def _ignore(event: Event) -> None:
@@ -78,13 +73,16 @@ class Context:
         with replacing(self.folder / "predictions.parquet") as (temporary,):
             pq.write_table(pa.table(columns), temporary, compression="zstd")
 
-    def done(self, train: ChoiceTasks, **results: Any) -> Record:
-        """Return the record of the job, done on these training tasks."""
+    def done(self, train: ChoiceTasks, n_test: int, **results: Any) -> Record:
+        """Return the record of the job, done on these training tasks and so many test tasks."""
         return Record(
             key=self.job.key,
             state=State.DONE,
             kind=str(train.kind),
             environment=environment(self.device),
+            n_train=len(train),
+            n_test=n_test,
+            sample=sample_of(self.job.dataset),
             **results,
         )
 
@@ -96,39 +94,3 @@ class Context:
         """Put a trial on disk."""
         self.check()
         self.store.append(self.job, trial)
-
-
-def environment(device: str) -> dict[str, str]:
-    """Return the machine and the versions, which may change a number's last digits."""
-    packages = ("cschoice", "numpy", "scikit-learn", "scikit-optimize", "scipy", "torch")
-    return {
-        "host": platform.node(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu(),
-        "python": sys.version.split()[0],
-        "device": device,
-        **_gpu(device),
-        **{name: os.environ[name] for name in _SLURM if name in os.environ},
-        **{package: version(package) for package in packages},
-    }
-
-
-def _cpu() -> str:
-    """Return the processor's name: its kind decides the last digits."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
-
-
-def _gpu(device: str) -> dict[str, str]:
-    """Return the GPU's name and its number in the machine."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    found = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
-    if device.startswith("cuda"):
-        import torch
-
-        if torch.cuda.is_available():
-            found |= {"gpu": torch.cuda.get_device_name(), "cuda": str(torch.version.cuda)}
-    return found

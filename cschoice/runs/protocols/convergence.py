@@ -85,6 +85,7 @@ class Convergence(Protocol):
         context.save(learner, Preparation(threshold, scaling, getattr(source, "encoding", None)))
         return context.done(
             learned,
+            len(test),
             params=job.learner_parameters,
             threshold=threshold,
             metrics={name: values[-1]},

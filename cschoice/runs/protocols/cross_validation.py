@@ -91,6 +91,7 @@ class NestedCrossValidation(Protocol):
             context.save_predictions(test, utilities)
         return context.done(
             train,
+            len(test),
             params=params,
             threshold=final.threshold,
             metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),

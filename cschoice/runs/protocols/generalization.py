@@ -103,6 +103,7 @@ class Generalization(Protocol):
             values.append(metric(METRIC)(tasks, utilities))
         return context.done(
             train,
+            self.n_test,
             params=job.learner_parameters,
             metrics={METRIC: statistics.mean(values)},  # over all sizes, as many tasks of each
             seconds=time.process_time() - started,

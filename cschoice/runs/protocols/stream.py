@@ -95,6 +95,7 @@ class Stream(Protocol):
         context.save(learner, Preparation())
         return context.done(
             first,
+            self.n_test,
             params=job.learner_parameters,
             metrics={METRIC: values[-1]},
             seconds=time.process_time() - started,

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from cschoice.datasets import make_dataset
+from cschoice.datasets.raw import checks
 from cschoice.datasets.raw.catalogue import RAW_DATA
+from cschoice.datasets.raw.samples import sample_of
 from cschoice.errors import DamagedData, InvalidParameter
 from cschoice.tasks import ChoiceTasks, Kind
 
@@ -217,6 +219,20 @@ def test_other_tables_are_refused(train_csv):
     train_csv.write_text(text([]))
     with pytest.raises(DamagedData, match=r"train.csv has no rows"):
         make_dataset("expedia-singleton").fold(0, seed=0)
+
+
+@pytest.mark.usefixtures("train_csv")
+def test_few_searches_are_a_sample_of_the_papers_and_nothing_else_is_blamed():
+    assert sample_of("expedia-singleton") == "30 of 390,270 tasks"
+    found = {one.what: one for one in checks.check("expedia") if one.data == "expedia-singleton"}
+    for what in ("tasks", "training tasks", "test tasks", "training samples"):
+        assert found[what].verdict is checks.Verdict.WRONG
+        assert found[what].note == "the files are a sample: 30 of 390,270 tasks"
+
+
+def test_what_is_made_without_files_is_no_sample():
+    assert sample_of("medoid") is None
+    assert sample_of("imported by someone") is None
 
 
 def test_parameters_out_of_range_are_refused():
