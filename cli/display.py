@@ -14,12 +14,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from cschoice.evaluation.metrics import headline
 from cschoice.runs.executors import Outcome
 from cschoice.runs.records import Job, Record, State
 
 from .console import talk
 
-_TARGETS = ("accuracy", "f1", "normalized-accuracy")  # the first that was measured is shown
 _MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
 
 
@@ -106,12 +106,11 @@ def _so_far(known: Mapping[str, Any]) -> str:
     """Return the best loss of the trials, or the measure after the last epoch."""
     if known.get("best") is not None:
         return f"loss {known['best']:.4f}"
-    name = next((name for name in _TARGETS if name in known), None)
-    return f"{name} {known[name]:.3f}" if name else ""
+    return ", ".join(f"{name} {known[name]:.3f}" for name in headline(known))
 
 
 def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
-    """Return state, label, target metric, trials, duration and device; or why not."""
+    """Return state, label, target and log-loss, trials, duration and device; or why not."""
     label = outcome.job.label
     if record is None:
         return f"✗ failed  {label}: no record was written"
@@ -119,11 +118,13 @@ def _line(outcome: Outcome, record: Record | None, seconds: float) -> str:
     if record.state is not State.DONE:
         lines = (record.reason or "").strip().splitlines() or [""]
         return f"{start}: {lines[-1]}"
-    target = next(name for name in _TARGETS if name in record.metrics)
-    value = record.metrics[target]
-    shown = "undefined" if value is None else f"{value:.3f}"
+    shown = ", ".join(_measured(name, record.metrics[name]) for name in headline(record.metrics))
     trials = f"{record.n_trials} trial{'s' * (record.n_trials != 1)}, " if record.n_trials else ""
-    return f"{start}: {target} {shown}, {trials}{duration(seconds)}, {outcome.device}"
+    return f"{start}: {shown}, {trials}{duration(seconds)}, {outcome.device}"
+
+
+def _measured(name: str, value: float | None) -> str:
+    return f"{name} {'undefined' if value is None else f'{value:.3f}'}"
 
 
 def duration(seconds: float) -> str:

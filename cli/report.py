@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from cschoice.errors import InvalidParameter
+from cschoice.evaluation.metrics import TARGETS
 from cschoice.report import ALL, FORMATS, TERMINAL
-from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary, summarize
 from cschoice.report.contents.curve_tables import curve_table
 from cschoice.report.contents.headlines import headlines
@@ -60,8 +60,7 @@ def _show(summary: Summary) -> None:
     """Print the target measures, the curves, the winners, the headlines and the missing parts."""
     for kind in Kind:
         if rows := summary.of_kind(kind):
-            target = paper.COLUMNS[kind][0]
-            _print(comparison_table(rows, kind, target, summary.against_paper), "Dataset")
+            _print(comparison_table(rows, kind, TARGETS[kind], summary.against_paper), "Dataset")
     for picture in curves(summary):
         _print(curve_table(picture.content, picture.name), "Learner")
     if summary.contests:

@@ -100,9 +100,11 @@ def metrics(as_json: Json = False) -> None:
     rows: list[dict[str, Any]] = [
         {
             "name": metric.name,
+            "label": metric.label,
             "kinds": sorted(metric.kinds),
             "needs": metric.needs,
             "better": "higher" if metric.higher_is_better else "lower",
+            "shown": metric.shown,
             "summary": metric.summary,
         }
         for metric in METRICS.values()
@@ -112,9 +114,16 @@ def metrics(as_json: Json = False) -> None:
         return
     answer_table(
         "Metrics (top-k exists for every k)",
-        ["name", "kind", "needs", "better", "what it is"],
+        ["name", "kind", "needs", "better", "in reports", "what it is"],
         [
-            [row["name"], ", ".join(row["kinds"]), row["needs"], row["better"], row["summary"]]
+            [
+                row["name"],
+                ", ".join(row["kinds"]),
+                row["needs"],
+                row["better"],
+                "column" if row["shown"] else "numbers",
+                row["summary"],
+            ]
             for row in rows
         ],
         folding="what it is",

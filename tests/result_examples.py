@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cschoice.datasets import DATASETS
+from cschoice.evaluation.metrics import METRICS
 from cschoice.learners import LEARNERS
 from cschoice.report.compute import paper
 from cschoice.report.contents.outline import outline
@@ -18,6 +19,7 @@ JOB = [("profile", "string"), ("experiment", "string"), ("dataset", "string"),
        ("learner", "string"), ("fold", "int64")]  # fmt: skip
 CURVES = [*JOB, ("axis", "string"), ("metric", "string"), ("x", "double"), ("value", "double")]
 ENVIRONMENT = json.dumps({"host": "secret-host", "device": "cpu", "python": "3.11.7"})
+UNLIKELY = ("pairwise-svm", "random", "all-positive")  # their utilities are no probabilities
 NASTY = "50 % of <files> & {more} are in C:\\data_1 #2 ~ ^ $x$ 日本 … </script><img src=x>"
 
 
@@ -50,8 +52,9 @@ class Made:
         return names
 
     def metrics(self, names, dataset, learner, kind, rng):
-        further = {Kind.SINGLETON: ["normalized-accuracy"], Kind.SUBSET: ["hamming", "micro-f1"]}
-        for metric in [*paper.COLUMNS[kind], *further[kind]]:
+        for metric, row in METRICS.items():
+            if kind not in row.kinds or (row.needs == "probabilities" and learner in UNLIKELY):
+                continue
             printed = paper.results().get((dataset, learner, metric))
             level = random.Random(f"{dataset}/{learner}").uniform(0.1, 0.6)
             mean, std = (printed.mean, printed.std) if printed else (level, 0.01)

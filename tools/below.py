@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cschoice.report.compute.paper import COLUMNS, DATASETS_IN_ORDER, results
-from cschoice.tasks import Kind
+from cschoice.evaluation.metrics import TARGETS
+from cschoice.report.compute.paper import DATASETS_IN_ORDER, results
 
 TABLE = Path(__file__).parent.parent / "results" / "tables" / "metrics.parquet"
 
@@ -21,12 +21,11 @@ def main() -> None:
     metrics = pd.read_parquet(sys.argv[1] if len(sys.argv) > 1 else TABLE)
     metrics = metrics[(metrics["profile"] == "laptop") & (metrics["experiment"] == "study")]
     cells = metrics.groupby(["dataset", "learner", "metric"])["value"].agg(["mean", "std", "count"])
-    targets = [columns[0] for columns in (COLUMNS[Kind.SINGLETON], COLUMNS[Kind.SUBSET])]
     n_cells = 0
     rows = []
     for key, ours in cells.iterrows():
         theirs = results().get(key)
-        if key[2] not in targets or theirs is None:
+        if key[2] not in TARGETS.values() or theirs is None:
             continue
         n_cells += 1
         # Both are compared as they are printed, with three digits.

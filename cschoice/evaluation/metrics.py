@@ -1,9 +1,10 @@
 """Measures of predicted utilities, choices and probabilities, in NumPy on ragged tasks.
 
-A metric is one function and one row of the table at the end: its name, the kinds of choice it
-applies to, what it needs and which direction is better stand there and nowhere else. Each takes
-the tasks and one value per entry and returns the mean over tasks (``micro-f1``: over all
-objects). Conventions, where the paper's formulas leave a case open:
+A metric is one function and one row of the table at the end: its name, its label, the kinds of
+choice it applies to, what it needs, which direction is better and whether reports give it a column
+stand there and nowhere else; its place in the table is that of its column. Each takes the tasks
+and one value per entry and returns the mean over tasks (``micro-f1``: over all objects).
+Conventions, where the paper's formulas leave a case open:
 
 - Ties count as their expected share, as if broken by lot: of three objects that share the largest
   utility, the chosen one is worth a third of a hit; for top-k alike, so top-1 is accuracy. Where
@@ -22,7 +23,7 @@ objects). Conventions, where the paper's formulas leave a case open:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -45,11 +46,13 @@ class Metric:
     """A measure, its function and its properties."""
 
     name: str
+    label: str  # in tables and figures
     kinds: frozenset[Kind]
     needs: Needs
-    higher_is_better: bool
     compute: Callable[[ChoiceTasks, NDArray[Any]], float]
     summary: str
+    higher_is_better: bool = True
+    shown: bool = False  # in the result tables of reports; all are in their files of numbers
 
     def __call__(self, tasks: ChoiceTasks, values: ArrayLike) -> float:
         """Return the metric for utilities, predicted choices or probabilities, as it needs."""
@@ -214,12 +217,12 @@ def _mean_where(
 _SINGLETON, _SUBSET = frozenset({Kind.SINGLETON}), frozenset({Kind.SUBSET})
 
 
-def _top(k: int, name: str | None = None) -> Metric:
+def _top(k: int, name: str = "", label: str = "", shown: bool = False) -> Metric:
     summary = "the chosen object has the largest utility"
     if k > 1:
         summary = f"the chosen object is among the {k} largest utilities"
-    compute = partial(top_k, k=k)
-    return Metric(name or f"top-{k}", _SINGLETON, "utilities", True, compute, summary)
+    compute, names = partial(top_k, k=k), (name or f"top-{k}", label or f"Top-{k}")
+    return Metric(*names, _SINGLETON, "utilities", compute, summary, shown=shown)
 
 
 METRICS: Registry[Metric] = Registry(
@@ -227,27 +230,31 @@ METRICS: Registry[Metric] = Registry(
     {
         metric.name: metric
         for metric in (
-            _top(1, "accuracy"),
-            _top(3),
-            _top(5),
-            Metric("normalized-accuracy", _SINGLETON, "utilities", True, normalized_accuracy,
+            _top(1, "accuracy", "Accuracy", shown=True),
+            _top(3, shown=True),
+            _top(5, shown=True),
+            Metric("normalized-accuracy", "Normalized accuracy", _SINGLETON, "utilities",
+                   normalized_accuracy,
                    "accuracy, corrected for guessing: 0 is chance, 1 is perfect"),
-            Metric("f1", _SUBSET, "choices", True, f1, "F1-measure, mean over tasks"),
-            Metric("micro-f1", _SUBSET, "choices", True, micro_f1, "F1-measure over all objects"),
-            Metric("subset-accuracy", _SUBSET, "choices", True, subset_accuracy,
-                   "the predicted set is exactly the chosen one"),
-            Metric("precision", _SUBSET, "choices", True, precision,
+            Metric("f1", "F₁-measure", _SUBSET, "choices", f1, "F1-measure, mean over tasks",
+                   shown=True),
+            Metric("micro-f1", "Micro-F₁", _SUBSET, "choices", micro_f1,
+                   "F1-measure over all objects"),
+            Metric("subset-accuracy", "Subset 0/1 accuracy", _SUBSET, "choices", subset_accuracy,
+                   "the predicted set is exactly the chosen one", shown=True),
+            Metric("precision", "Precision", _SUBSET, "choices", precision,
                    "share of predicted objects that were chosen"),
-            Metric("recall", _SUBSET, "choices", True, recall,
+            Metric("recall", "Recall", _SUBSET, "choices", recall,
                    "share of chosen objects that were predicted"),
-            Metric("informedness", _SUBSET, "choices", True, informedness,
-                   "sensitivity + specificity − 1: 0 is chance"),
-            Metric("auc-roc", _SUBSET, "utilities", True, auc_roc,
-                   "how probably a chosen object beats another one"),
-            Metric("hamming", _SUBSET, "choices", False, hamming,
-                   "share of objects predicted wrongly"),
-            Metric("log-loss", frozenset(Kind), "probabilities", False, log_loss,
-                   "−log of the probability of what was chosen; per object in subset choice"),
+            Metric("informedness", "Informedness", _SUBSET, "choices", informedness,
+                   "sensitivity + specificity − 1: 0 is chance", shown=True),
+            Metric("auc-roc", "AUC-ROC", _SUBSET, "utilities", auc_roc,
+                   "how probably a chosen object beats another one", shown=True),
+            Metric("hamming", "Hamming loss", _SUBSET, "choices", hamming,
+                   "share of objects predicted wrongly", higher_is_better=False),
+            Metric("log-loss", "Log-loss", frozenset(Kind), "probabilities", log_loss,
+                   "−log of the probability of what was chosen; per object in subset choice",
+                   higher_is_better=False, shown=True),
         )
     },
 )  # fmt: skip
@@ -255,6 +262,31 @@ METRICS: Registry[Metric] = Registry(
 
 # The measure that is tuned for and compared first.
 TARGETS: Mapping[Kind, str] = {Kind.SINGLETON: "accuracy", Kind.SUBSET: "f1"}
+# The measure of probabilities, which stands beside the target.
+BESIDE_TARGET = "log-loss"
+
+
+def shown_metrics(kind: Kind) -> list[str]:
+    """Return the metrics of a kind of choice that have a column in reports, the target first.
+
+    >>> shown_metrics(Kind.SINGLETON)
+    ['accuracy', 'top-3', 'top-5', 'log-loss']
+    """
+    own = [name for name, row in METRICS.items() if row.shown and kind in row.kinds]
+    return list(dict.fromkeys([TARGETS[kind], *own]))
+
+
+def headline(measured: Collection[str]) -> list[str]:
+    """Return the metrics to show where there is room for two: the target and the log-loss.
+
+    Where the target was not measured, the first metric that was stands in for it.
+
+    >>> headline({"log-loss", "top-3", "accuracy"}), headline({"normalized-accuracy"})
+    (['accuracy', 'log-loss'], ['normalized-accuracy'])
+    """
+    first = [name for name in (*TARGETS.values(), *METRICS) if name in measured][:1]
+    beside = [BESIDE_TARGET] if BESIDE_TARGET in measured else []
+    return list(dict.fromkeys([*first, *beside]))
 
 
 def metric(name: str) -> Metric:

@@ -10,16 +10,6 @@ from cschoice.learners import LEARNERS
 from cschoice.report.compute import paper
 from cschoice.tasks import Kind
 
-_METRICS = {
-    "f1": "F₁-measure",
-    "subset-accuracy": "Subset 0/1 accuracy",
-    "informedness": "Informedness",
-    "auc-roc": "AUC-ROC",
-    "accuracy": "Accuracy",
-    "top-3": "Top-3",
-    "top-5": "Top-5",
-    "normalized-accuracy": "Normalized accuracy",
-}
 PARAMETERS = {
     "n_set_units": "Set units",
     "n_reference_units": "Set units",  # SDA's: reference and weight take the places of set
@@ -56,9 +46,16 @@ def learner_label(name: str, kind: Kind | None = None) -> str:
     return printed or (info.label if info else name)
 
 
-def metric_label(name: str) -> str:
-    """Return the label of a measure in tables."""
-    return _METRICS.get(name, name)
+def metric_label(name: str, direction: bool = False) -> str:
+    """Return the label of a measure; one that is of no metric here keeps its own name.
+
+    >>> metric_label("log-loss"), metric_label("log-loss", direction=True)
+    ('Log-loss', 'Log-loss ↓')
+    """
+    if name not in METRICS:
+        return name
+    found = METRICS[name]
+    return f"{found.label} ↓" if direction and not found.higher_is_better else found.label
 
 
 def datasets_in_order(names: Iterable[str]) -> list[str]:
@@ -71,9 +68,9 @@ def learners_in_order(names: Iterable[str]) -> list[str]:
     return _in_order(names, list(LEARNERS.written))
 
 
-def metrics_in_order(names: Iterable[str], kind: Kind) -> list[str]:
-    """Sort measures: those of the paper's tables first."""
-    return _in_order(names, [*paper.COLUMNS[kind], *METRICS])
+def metrics_in_order(names: Iterable[str]) -> list[str]:
+    """Sort measures as their columns are: by METRICS; others follow by name."""
+    return _in_order(names, list(METRICS))
 
 
 def _in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:

@@ -12,12 +12,6 @@ from cschoice.tasks import Kind
 
 Key = tuple[str, str, str]  # dataset, learner, metric
 
-# The measures of the result tables, the target first.
-COLUMNS = {
-    Kind.SINGLETON: ("accuracy", "top-3", "top-5"),
-    Kind.SUBSET: ("f1", "subset-accuracy", "informedness", "auc-roc"),
-}
-
 # Result tables with their datasets in the order of print (tab:singletonchoice,
 # tab:singletonchoice2, tab:choicemodels). Others follow in a table of their own.
 TABLES = {
@@ -84,6 +78,12 @@ def results() -> dict[Key, Score]:
         )
         for row in _rows("paper.csv")
     }
+
+
+@cache
+def measures() -> frozenset[str]:
+    """Return the measures of the result tables."""
+    return frozenset(metric for _, _, metric in results())
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cschoice.evaluation.metrics import METRICS
+from cschoice.evaluation.metrics import METRICS, TARGETS, shown_metrics
 from cschoice.report.compute import paper
 from cschoice.report.compute.inputs import Inputs
 from cschoice.report.compute.labels import datasets_in_order, learners_in_order, metrics_in_order
@@ -67,7 +67,7 @@ class Result:
     @property
     def target(self) -> str:
         """Return the target measure: the one that was tuned for."""
-        return paper.COLUMNS[self.kind][0]
+        return TARGETS[self.kind]
 
     @property
     def on_target(self) -> Comparison:
@@ -114,7 +114,7 @@ def all_results(inputs: Inputs, against_paper: bool) -> list[Result]:
 
 def _only_curves(inputs: Inputs) -> bool:
     """Tell whether this experiment has curves and no measure of a result table."""
-    shown = {name for columns in paper.COLUMNS.values() for name in columns}
+    shown = {name for kind in Kind for name in shown_metrics(kind)}
     has_curves = inputs.experiment in set(inputs.curves["experiment"])
     return has_curves and not shown & set(inputs.metrics["metric"])
 
@@ -129,13 +129,13 @@ def _result(
 ) -> Result:
     own = folds.get((dataset, learner))
     by_fold = measured.get((dataset, learner), {})
-    names = {name for values in by_fold.values() for name in values} | set(paper.COLUMNS[kind])
+    names = {name for values in by_fold.values() for name in values} | set(shown_metrics(kind))
     comparisons = {
         name: Comparison(
             _score([values[name] for values in by_fold.values() if name in values]),
             printed.get((dataset, learner, name)),
         )
-        for name in metrics_in_order(names, kind)
+        for name in metrics_in_order(names)
     }
     if own is None:
         return Result(dataset, learner, kind, comparisons, {}, {}, "not run", 0.0, 0)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from cschoice.evaluation.metrics import shown_metrics
 from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents import pictures
@@ -68,7 +69,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
 
 def _results(summary: Summary, kind: Kind) -> Section:
     results = summary.of_kind(kind)
-    target, *others = paper.COLUMNS[kind]
+    target, *others = shown_metrics(kind)
     picture = pictures.bars(summary, kind)
     return Section(
         str(kind),
@@ -78,7 +79,11 @@ def _results(summary: Summary, kind: Kind) -> Section:
             comparison_table(results, kind, target, summary.against_paper),
         ),
         pictures=(picture,) if picture else (),
-        further=tuple(comparison_table(results, kind, measure, True) for measure in others)
+        further=tuple(
+            comparison_table(results, kind, measure, True)
+            for measure in others
+            if measure in paper.measures()
+        )
         if summary.against_paper
         else (),
     )

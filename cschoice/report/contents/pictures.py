@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from cschoice.report.compute import paper
+from cschoice.evaluation.metrics import TARGETS
 from cschoice.report.compute.curves import Graph
 from cschoice.report.compute.labels import metric_label
 from cschoice.report.compute.summary import Summary
@@ -57,7 +57,7 @@ def bars(summary: Summary, kind: Kind) -> Picture | None:
     if not results:
         return None
     beside = " Diamonds are the paper's means." if summary.against_paper else ""
-    measure = metric_label(paper.COLUMNS[kind][0])
+    measure = metric_label(TARGETS[kind])
     caption = (
         f"{measure} of {kind} choice by dataset and learner, with standard deviations over "
         f"folds (thin lines).{beside}"

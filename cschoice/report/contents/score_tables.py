@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
+from cschoice.evaluation.metrics import METRICS, TARGETS, shown_metrics
 from cschoice.report.compute import paper
 from cschoice.report.compute.labels import dataset_label, learner_label, metric_label
-from cschoice.report.compute.scores import Comparison, Result
+from cschoice.report.compute.scores import Result
 from cschoice.report.contents.table import (
     Cell,
     Column,
@@ -35,24 +36,26 @@ def result_tables(results: Sequence[Result], kind: Kind) -> list[Table]:
     parts[f"{kind}-other"] = [
         result for result in own if result.dataset not in paper.DATASETS_IN_ORDER
     ]
+    measures = [name for name in shown_metrics(kind) if name == TARGETS[kind] or _known(own, name)]
     for name, part in parts.items():
         if part:
-            found.append(_result_table(name, part, kind))
+            found.append(_result_table(name, part, measures))
     return found
 
 
-def _result_table(name: str, results: Sequence[Result], kind: Kind) -> Table:
-    measures = paper.COLUMNS[kind]
-    columns = [Column(metric_label(measure), scores=True) for measure in measures]
+def _known(results: Sequence[Result], measure: str) -> bool:
+    """Tell whether any result has the measure: results of earlier versions may lack a new one."""
+    return any(result.comparisons[measure].ours for result in results)
+
+
+def _result_table(name: str, results: Sequence[Result], measures: Sequence[str]) -> Table:
+    columns = [Column(metric_label(name, direction=True), scores=True) for name in measures]
     return Table(
         name,
-        f"{str(kind).capitalize()} choice: mean and standard deviation over "
+        f"{str(results[0].kind).capitalize()} choice: mean and standard deviation over "
         f"{_folds(results)}. The best of each dataset and measure is marked.",
         (Column("Dataset"), _MODEL, *columns),
-        by_dataset(
-            results,
-            lambda result: [_ours(result, result.comparisons[measure]) for measure in measures],
-        ),
+        by_dataset(results, lambda result: [_ours(result, name) for name in measures]),
         notes=tuple(_partial(results)),
     )
 
@@ -62,7 +65,7 @@ def comparison_table(
 ) -> Table:
     """Return the table of one measure: ours, the paper's, the difference and the verdict."""
     own = [result for result in results if result.kind is kind]
-    is_target = measure == paper.COLUMNS[kind][0]
+    is_target = measure == TARGETS[kind]
     columns = [Column("Ours", scores=True)]
     if against_paper:
         columns += [Column("Paper", scores=True), Column("Difference", numeric=True), Column("")]
@@ -70,8 +73,8 @@ def comparison_table(
         columns += [Column("CPU time", numeric=True), Column("Folds")]
 
     def cells(result: Result) -> list[Cell]:
-        comparison = result.comparisons.get(measure, Comparison(None))
-        shown = [_ours(result, comparison)]
+        comparison = result.comparisons[measure]
+        shown = [_ours(result, measure)]
         if against_paper:
             printed = ScoreCell(comparison.paper) if comparison.paper else ""
             shown += [printed, number(comparison.difference, "+.3f"), comparison.verdict]
@@ -114,8 +117,13 @@ def by_dataset(
     )
 
 
-def _ours(result: Result, comparison: Comparison) -> Cell:
-    return ScoreCell(comparison.ours, comparison.best) if comparison.ours else Gap(result.reason)
+def _ours(result: Result, measure: str) -> Cell:
+    comparison = result.comparisons[measure]
+    if comparison.ours:
+        return ScoreCell(comparison.ours, comparison.best)
+    if result.folds and METRICS[measure].needs == "probabilities":
+        return Gap("its utilities are no probabilities")
+    return Gap(result.reason)
 
 
 def _n_done(result: Result) -> int:

@@ -108,7 +108,8 @@ def _column(column: Column, cells: Sequence[Cell]) -> str:
     scores = [cell.score for cell in cells if isinstance(cell, ScoreCell)]
     sign = "-" if any(score.mean < 0 for score in scores) else ""
     digits = max((len(_deviation(score)) for score in scores if score.n_folds > 1), default=0)
-    return f"S[table-format={sign}1.3{f'({max(1, digits)})' if digits else ''}]"
+    whole = max((len(f"{abs(score.mean):.0f}") for score in scores), default=1)
+    return f"S[table-format={sign}{whole}.3{f'({max(1, digits)})' if digits else ''}]"
 
 
 def _head(table: Table) -> str:

@@ -6,6 +6,7 @@ import result_examples
 from result_examples import row_of, tables_of
 
 from cschoice.errors import DataUnavailable, InvalidFile, UnknownName
+from cschoice.evaluation.metrics import METRICS
 from cschoice.learners import LEARNERS
 from cschoice.report.compute import paper
 from cschoice.report.compute.curves import best_so_far
@@ -56,7 +57,7 @@ def test_the_best_of_each_dataset_and_measure_is_marked(small):
         own = [row for row in small.results if row.dataset == dataset]
         for name in own[0].comparisons:
             means = {row.learner: round(row.comparisons[name].ours.mean, 3) for row in own}
-            best = min(means.values()) if name == "hamming" else max(means.values())
+            best = (max if METRICS[name].higher_is_better else min)(means.values())
             marked = {row.learner for row in own if row.comparisons[name].best}
             assert marked == {learner for learner, mean in means.items() if mean == best}
 

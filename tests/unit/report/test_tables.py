@@ -4,18 +4,22 @@ import csv
 import io
 import re
 
+import numpy as np
 import pytest
 import result_examples
 from result_examples import row_of, tables_of
 
+from cschoice.evaluation.metrics import METRICS, Metric
 from cschoice.report.compute import paper
 from cschoice.report.compute.summary import summarize
 from cschoice.report.compute.winners import contests
 from cschoice.report.contents.outline import outline
+from cschoice.report.contents.table import Gap
 from cschoice.report.formats.html import html
 from cschoice.report.formats.html.graphics import inline
 from cschoice.report.formats.latex import latex
 from cschoice.report.formats.text import csv_files, markdown
+from cschoice.tasks import Kind
 
 
 def test_the_papers_tables_have_its_layout(tmp_path):
@@ -25,6 +29,7 @@ def test_the_papers_tables_have_its_layout(tmp_path):
         assert len(labels) == len(datasets)
     assert [column.label for column in tables["subset"].columns] == [
         "Dataset", "Choice model", "F₁-measure", "Subset 0/1 accuracy", "Informedness", "AUC-ROC",
+        "Log-loss ↓",
     ]  # fmt: skip
     learners = [row.cells[0] for row in tables["subset"].groups[0].rows]
     printed = [
@@ -33,6 +38,42 @@ def test_the_papers_tables_have_its_layout(tmp_path):
     ]  # fmt: skip
     assert [learner for learner in learners if learner in printed] == printed
     assert "FATE-Linear" in learners  # ours only
+
+
+@pytest.fixture
+def new_metric(monkeypatch):
+    """A metric nobody has heard of, in the registry and in no other place."""
+    metric = Metric(
+        "surprise", "Surprise", frozenset(Kind), "utilities", np.ptp, "a test of reports",
+        higher_is_better=False, shown=True,
+    )  # fmt: skip
+    monkeypatch.setitem(METRICS.written, "surprise", metric)
+
+
+@pytest.mark.usefixtures("new_metric")
+def test_a_new_metric_reaches_every_format(tmp_path):
+    summary = summarize(result_examples.small(tmp_path), "laptop")
+    means = {
+        one.learner: one.comparisons["surprise"]
+        for one in summary.results
+        if one.dataset == "medoid"
+    }
+    (winner,) = (one for one in means.values() if one.best)
+    assert winner.ours.mean == min(one.ours.mean for one in means.values())
+    outline.cache_clear()
+    assert "Surprise ↓" in html(summary)["report.html"].decode()
+    assert "| Surprise ↓ |" in markdown(summary)["report.md"].decode()
+    assert r"{Surprise $\downarrow$}" in latex(summary)["table-singleton-1.tex"].decode()
+    assert ",surprise," in csv_files(summary)["results.csv"].decode()
+
+
+def test_log_loss_is_missing_where_utilities_are_no_probabilities(tmp_path):
+    tables = tables_of(summarize(result_examples.complete(tmp_path, n_trials=1), "laptop"))
+    table = tables["singleton-1"]
+    assert table.gaps == ["its utilities are no probabilities"]
+    medoid = {row.cells[0]: row.cells[-1] for row in table.groups[0].rows}
+    assert isinstance(medoid["PairwiseSVM"], Gap)
+    assert medoid["MNL"].score.n_folds == 5
 
 
 def test_every_row_has_an_entry_for_every_column(small, mixed):
