@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,21 @@ def test_the_makefile_has_the_readmes_targets():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", "\n".join(blocks("sh")), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_architectures_files_and_folders_exist():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    names = re.findall(r"`((?:[\w.]+/)*\w+\.py|(?:\w+/)+)`", text)
+    assert len(names) > 30
+    for name in names:
+        assert any(ROOT.glob(name)) or any((ROOT / "cschoice").rglob(name)), name
+
+
+def test_the_architectures_rooms_are_the_layers():
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    rooms = re.findall(r"^\| (`.*?) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    named = [[name.strip("/") for name in re.findall("`(.*?)`", room)] for room in rooms]
+    assert named == [["cli", "cschoice_cli"]] + [
+        [module.removeprefix("cschoice.") for module in layer.split(" | ")]
+        for layer in layers["contracts"][0]["layers"][1:]
+    ]
