@@ -114,6 +114,14 @@ def import_table(
             rich_help_panel=_MEANING,
         ),
     ] = "",
+    chosen_at_least: Annotated[
+        float | None,
+        typer.Option(
+            metavar="GRADE",
+            help="--chosen has grades, such as 0, 1 and 2: from this one on they mean chosen.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
     categorical: Annotated[
         str,
         typer.Option(
@@ -187,6 +195,7 @@ def import_table(
         categorical=categorical,
         constants=constants,
         kind=kind,
+        chosen_at_least=chosen_at_least,
     )
     with talk.status(f"reading {table}"):
         encoding, encoded = frames.learn(table, described, impute or (), drop_invalid)
@@ -194,6 +203,9 @@ def import_table(
         known = store_dataset(name, tasks, encoding, folds, table.name)
     for problem, count in encoded.dropped.items():
         talk.print(f"left out: {count:,} tasks {problem}", highlight=False)
+    if encoded.dropped:
+        n_tasks = len(encoded.objects.keys)
+        talk.print(f"{known.n_tasks:,} of {n_tasks:,} tasks kept", highlight=False)
     if encoded.n_copies:
         talk.print(f"note: {encoded.n_copies:,} objects equal another object of their task")
     _show(name, known, tasks)

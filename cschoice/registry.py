@@ -19,10 +19,18 @@ def unknown_name(noun: str, name: str, allowed: Iterable[str]) -> str:
     "unknown dataset 'mediod': did you mean 'medoid'? Known: medoid, pareto2d"
     """
     known = list(allowed)
+    return f"unknown {noun} '{name}': {nearest(name, known)}Known: {', '.join(known)}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Ask whether the known name that is most like this one was meant; empty if none is.
+
+    >>> nearest("mediod", ["medoid", "pareto2d"])
+    "did you mean 'medoid'? "
+    """
     lower = {one.lower(): one for one in known}
     near = difflib.get_close_matches(name.lower(), lower, n=1)
-    hint = f"did you mean '{lower[near[0]]}'? " if near else ""
-    return f"unknown {noun} '{name}': {hint}Known: {', '.join(known)}"
+    return f"did you mean '{lower[near[0]]}'? " if near else ""
 
 
 def load(target: str) -> Any:

@@ -1,6 +1,6 @@
 """Tables of choices, as people have them, to choice tasks.
 
-``description``: the meaning of the columns, as the user gives it. ``arrow_tables``: files and data
+``words``: what the user says of a table, to its ``description``. ``arrow_tables``: files and data
 frames to Arrow tables. ``columns``: columns as numbers, labels or flags. ``objects``: long and wide
 tables to one row per object. ``task_entries``: the objects on offer task by task, and invalid
 tasks. ``missing_values``: gaps and how they are filled. ``encoding``: categories, fills and
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cschoice.tasks.frames.description import Description, describe
+from cschoice.tasks.frames.description import Description
 from cschoice.tasks.frames.encoder import EncodedTable, apply_encoding, learn_encoding
 from cschoice.tasks.frames.encoding import Encoding
+from cschoice.tasks.frames.words import describe
 
 __all__ = ["Description", "EncodedTable", "Encoding", "describe", "encode", "learn"]
 

@@ -14,14 +14,19 @@ from pathlib import Path
 from typing import IO, Any
 
 from cschoice.errors import FileNotUsable, InvalidFile, InvalidTable
+from cschoice.tasks.frames.columns import Table
 from cschoice.tasks.frames.description import Description
 
 _COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = (",", ";", "\t")
 
 
-def read_table(source: Any, description: Description, learning: bool = True) -> Any:
+def read_table(source: Any, description: Description, learning: bool = True) -> Table:
     """Return the needed columns of a CSV file, a Parquet file or a pandas data frame."""
+    return Table(_read(source, description, learning))
+
+
+def _read(source: Any, description: Description, learning: bool) -> Any:
     if not isinstance(source, str | os.PathLike):
         return _from_frame(source, description, learning)
     path = Path(source)

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_YES, _NO = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
+YES, NO = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns that were read of a table; where rows were left out, those kept have numbers."""
+
+    data: Any  # an Arrow table
+    rows: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return int(self.data.num_rows)
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """Return the number of each row in the source."""
+        return np.arange(len(self)) if self.rows is None else self.rows
+
+    def column(self, name: str) -> Column:
+        """Return a column of a long table, or one that all alternatives of a wide one share."""
+        return Column(name, ((name, self.data[name]),), self.rows)
 
 
 @dataclass(frozen=True)
@@ -18,6 +39,11 @@ class Column:
 
     name: str
     pieces: tuple[tuple[str, Any], ...]  # the column's name and its values, an Arrow array
+    rows: NDArray[np.int64] | None = None  # their numbers, where not all were kept
+
+    def row(self, position: int) -> str:
+        """Name the row at a position of a piece."""
+        return row(position if self.rows is None else int(self.rows[position]))
 
     @property
     def categorical(self) -> bool:
@@ -34,7 +60,7 @@ class Column:
 
     def numbers(self) -> NDArray[np.float64]:
         """Return numbers, NaN where they are missing; ``ValueError`` names a value that is none."""
-        return np.concatenate([_numbers(name, column) for name, column in self.pieces])
+        return np.concatenate([_numbers(name, column, self.row) for name, column in self.pieces])
 
     def labels(self) -> tuple[NDArray[np.int64], list[str]]:
         """Return the number of each value's label, -1 where it is missing, and the labels."""
@@ -52,10 +78,16 @@ class Column:
     def flags(self) -> NDArray[np.int8] | None:
         """Return 1 for yes, 0 for no, -1 where it is missing; None if there are other values."""
         codes, names = self.labels()
-        meaning = [1 if name.lower() in _YES else 0 if name.lower() in _NO else 2 for name in names]
+        meaning = [1 if name.lower() in YES else 0 if name.lower() in NO else 2 for name in names]
         if 2 in meaning:
             return None
         return np.array([*meaning, -1], dtype=np.int8)[codes]
+
+    def some(self) -> str:
+        """Return the first labels, as a message shows them."""
+        labels = self.labels()[1]
+        shown = ", ".join(f"'{label}'" for label in labels[:3])
+        return shown + (", …" if len(labels) > 3 else "")
 
 
 def row(number: int) -> str:
@@ -82,7 +114,7 @@ def _parsed(word: str) -> float | None:
         return None
 
 
-def _numbers(name: str, column: Any) -> NDArray[np.float64]:
+def _numbers(name: str, column: Any, row: Callable[[int], str]) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -91,10 +123,8 @@ def _numbers(name: str, column: Any) -> NDArray[np.float64]:
         junk = [word for word, number in words.items() if number is None]
         if junk:
             text = _as_text(column)
-            first = pc.index_in(text, value_set=pa.array(junk)).is_valid().to_numpy().argmax()
-            raise ValueError(
-                f"column '{name}' must hold numbers, {row(first)} has '{text[int(first)]}'"
-            )
+            first = int(pc.index_in(text, value_set=pa.array(junk)).is_valid().to_numpy().argmax())
+            raise ValueError(f"column '{name}' must hold numbers, {row(first)} has '{text[first]}'")
         known = pa.chunked_array(
             [pa.array([words.get(word) for word in _as_text(column).to_pylist()], pa.float64())]
         )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from cschoice.errors import InvalidParameter, InvalidTable
-from cschoice.registry import unknown_name
+from cschoice.errors import InvalidTable
+from cschoice.registry import nearest
 from cschoice.tasks.kind import Kind
-
-Names = str | Sequence[str]
 
 HOLE = "{}"  # stands for the alternative's name in a column of a wide table
 FILLED = "filled"  # as ``available``: an alternative is on offer where its features are filled in
+CONSTANTS = "constants"  # in ``cross``: the constants of the alternatives
 
 
 @dataclass(frozen=True)
@@ -32,15 +30,24 @@ class Description:
     available: str | None = None
     group: str | None = None
     context: tuple[str, ...] = ()  # of the chooser, appended to the features of each object
-    cross: tuple[str, ...] = ()  # of the chooser, multiplied with the features of each object
+    # Of the chooser, multiplied with the features of each object: "income" with all of them,
+    # "income:cost" with one, "income:constants" with the constants.
+    cross: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     constants: bool = False
     kind: Kind = Kind.SINGLETON
+    chosen_at_least: float | None = None  # the grade in ``chosen`` from which on it means yes
+
+    @property
+    def crossings(self) -> list[tuple[str, str | None]]:
+        """Return the columns of ``cross`` and the feature that each is multiplied with."""
+        pairs = [part.rpartition(":") for part in self.cross]
+        return [(column, target) if colon else (target, None) for column, colon, target in pairs]
 
     @property
     def of_chooser(self) -> tuple[str, ...]:
         """Return the columns that are the same for all objects of a task."""
-        return tuple(dict.fromkeys([*self.context, *self.cross]))
+        return tuple(dict.fromkeys([*self.context, *(column for column, _ in self.crossings)]))
 
     def columns(self, known: Sequence[str], learning: bool = True) -> list[str]:
         """Return the columns to read from a table with the ``known`` ones; refuse missing ones."""
@@ -51,8 +58,11 @@ class Description:
                 needed[column] = None
             elif not optional:
                 problems.append(_missing(option, column, known, self.alternatives is not None))
-        if self.alternatives is not None and not problems:
+        if problems:  # the list of columns may be long: once is enough
+            problems[-1] += f"Known: {', '.join(known)}"
+        elif self.alternatives is not None:
             problems += self._columns_of_nobody(known)
+        problems += self._answers_among_features()
         if problems:
             raise InvalidTable(list(dict.fromkeys(problems)))
         return list(needed)
@@ -100,120 +110,18 @@ class Description:
             if not set(self.of_alternatives(pattern)) & set(known):
                 yield f"no alternative has a column '{pattern}' (feature {name})"
 
-
-def describe(
-    *,
-    features: Names | Mapping[str, str],
-    chosen: str,
-    task: Names = (),
-    alternatives: Names | Mapping[str, str] | None = None,
-    context: Names = (),
-    cross: Names = (),
-    categorical: Names = (),
-    kind: str = Kind.SINGLETON,
-    **others: Any,
-) -> Description:
-    """Make a description from lists, or from text such as ``"cost,time"``.
-
-    >>> describe(features="cost,time", chosen="chosen", task="trip").features
-    {'cost': 'cost', 'time': 'time'}
-    >>> wide = describe(features="time={}_TT,{}_CO", chosen="CHOICE", alternatives="TRAIN=1,CAR=3")
-    >>> wide.features, wide.alternatives
-    ({'time': '{}_TT', 'CO': '{}_CO'}, {'TRAIN': '1', 'CAR': '3'})
-    """
-    allowed = [field.name for field in fields(Description)]
-    for name in others:
-        if name not in allowed:
-            raise InvalidParameter(unknown_name("part of a table", name, allowed))
-    if kind not in list(Kind):
-        raise InvalidParameter(f"kind must be singleton or subset, got {kind!r}")
-    wide = alternatives is not None
-    described = Description(
-        features=_named(features, wide),
-        chosen=chosen,
-        task=_names(task),
-        alternatives=None if alternatives is None else _codes(alternatives),
-        context=_names(context),
-        cross=_names(cross),
-        categorical=_names(categorical),
-        kind=Kind(kind),
-        **others,
-    )
-    problems = list(_contradictions(described))
-    if problems:
-        raise InvalidParameter("; ".join(problems))
-    return described
-
-
-def _contradictions(described: Description) -> Iterator[str]:
-    if not described.features and not described.constants:
-        yield "features: name at least one column"
-    if described.alternatives is None:
-        if not described.task:
-            yield "task: name the column that says which rows belong together"
-        if described.constants and not described.object:
-            yield "constants need the column that names the alternative: give object"
-    else:
-        if len(described.alternatives) < 2:
-            yield f"alternatives: name at least two, got {', '.join(described.alternatives)}"
-        if described.object:
-            yield "object is for long tables: in a wide one the alternatives are named already"
-        for name, pattern in described.features.items():
-            if HOLE not in pattern:
-                yield (
-                    f"feature '{name}' has no {{}}: if it is the same for all alternatives, "
-                    "it is a context or cross column"
-                )
-    for name in described.categorical:
-        known = [*described.features, *described.of_chooser]
-        if name not in known:
-            yield unknown_name("categorical feature", name, known)
+    def _answers_among_features(self) -> Iterator[str]:
+        """Find features that would tell a model what was chosen."""
+        answers = self.of_alternatives(self.chosen)
+        features = [
+            column for pattern in self.features.values() for column in self.of_alternatives(pattern)
+        ]
+        for column in dict.fromkeys([*features, *self.of_chooser]):
+            if column in answers:
+                yield f"column '{column}' says what was chosen: it cannot be a feature"
 
 
 def _missing(option: str, column: str, known: Sequence[str], wide: bool) -> str:
-    text = unknown_name("column", column, known).replace(f"'{column}'", f"'{column}' ({option})", 1)
-    hint = " (an alternative without it: write the pattern as '{}_NAME|0')"
+    text = f"unknown column '{column}' ({option}): {nearest(column, known)}"
+    hint = "(an alternative without it: write the pattern as '{}_NAME|0') "
     return text + (hint if wide and option in ("features", "available") else "")
-
-
-def _names(given: Names) -> tuple[str, ...]:
-    parts = given.split(",") if isinstance(given, str) else given
-    names = tuple(part.strip() for part in parts if part.strip())
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InvalidParameter(f"'{twice[0]}' is named twice in {', '.join(names)}")
-    return names
-
-
-def _named(given: Names | Mapping[str, str], wide: bool) -> dict[str, str]:
-    """Return name and column of each feature; in a wide table a pattern may carry a name."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    if not wide:
-        return {name: name for name in _names(given)}
-    return _unique(_pair(part) for part in _names(given))
-
-
-def _pair(part: str) -> tuple[str, str]:
-    name, equals, pattern = part.partition("=")
-    if equals:
-        return name.strip(), pattern.strip()
-    return part.partition("|")[0].replace(HOLE, "").strip(" _-.") or part, part
-
-
-def _codes(given: Names | Mapping[str, str]) -> dict[str, str]:
-    if isinstance(given, Mapping):
-        return {name: str(code) for name, code in given.items()}
-    pairs = [part.partition("=") for part in _names(given)]
-    return _unique(
-        (name.strip(), (code if equals else name).strip()) for name, equals, code in pairs
-    )
-
-
-def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in pairs:
-        if name in found:
-            raise InvalidParameter(f"'{name}' is named twice: {found[name]} and {value}")
-        found[name] = value
-    return found

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidTable
-from cschoice.tasks.frames.columns import Column, row
+from cschoice.tasks.frames.columns import Column, Table, row
 from cschoice.tasks.frames.description import Description
 from cschoice.tasks.frames.encoding import Encoding, Feature
 from cschoice.tasks.frames.feature_matrix import Matrix, feature_matrix
@@ -21,8 +21,13 @@ from cschoice.tasks.frames.missing_values import (
     parse_impute,
     raw_feature,
 )
-from cschoice.tasks.frames.objects import Objects, objects_of
-from cschoice.tasks.frames.task_entries import TaskEntries, entries_of, without_invalid_tasks
+from cschoice.tasks.frames.objects import Objects, chooser_features, objects_of, own_features
+from cschoice.tasks.frames.task_entries import (
+    TaskEntries,
+    entries_of,
+    refuse_contradictions,
+    without_invalid_tasks,
+)
 
 _MANY = 100  # categories that nobody declared: rather names or free text
 
@@ -60,13 +65,15 @@ class EncodedTable:
         return self.objects.groups[self.entries.objects[self.offsets[:-1]]]
 
     def labels(self) -> dict[str, Any]:
-        """Return the columns that name the task and the alternative of each object."""
-        task = self.objects.tasks[self.entries.objects]
-        keys = {name: np.asarray(values)[task] for name, values in self.objects.keys.items()}
-        if self.objects.names is None:
-            return keys | {"row": self.objects.rows[self.entries.objects] + 1}
-        codes, names = self.objects.names
-        return keys | {self.objects.naming: np.asarray(names)[codes[self.entries.objects]]}
+        """Return the columns that name the task and the alternative of each object, as they are."""
+        used = self.entries.objects
+        task = self.objects.tasks[used]
+        keys = self.objects.keys.columns.items()
+        columns = {name: values.take(task).to_pandas() for name, values in keys}
+        named = self.objects.alternatives
+        if named is None:
+            return columns | {"row": self.objects.rows[used] + 1}
+        return columns | {named.column: named.values.take(named.codes[used]).to_pandas()}
 
     @property
     def in_order(self) -> NDArray[np.int64]:
@@ -78,19 +85,21 @@ class EncodedTable:
         """Count objects that equal another one of their task, where they have no names."""
         import pandas as pd
 
-        if self.objects.names is not None:
+        if self.objects.alternatives is not None:
             return 0
         task = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
         return int(pd.DataFrame(self.features).assign(task=task).duplicated().sum())
 
 
 def learn_encoding(
-    table: Any, description: Description, impute: Any = (), drop_invalid: bool = False
+    table: Table, description: Description, impute: Any = (), drop_invalid: bool = False
 ) -> tuple[Encoding, EncodedTable]:
     """Learn the encoding of a table and encode it."""
     objects = objects_of(table, description)
-    raws = _each(lambda values: _learned_raw(values, description), objects.features)
-    choosers = _each(lambda values: _learned_raw(values, description), objects.of_chooser)
+    raws = _each(lambda values: _learned_raw(values, description), own_features(table, description))
+    choosers = _each(
+        lambda values: _learned_raw(values, description), chooser_features(table, description)
+    )
     ways = parse_impute(impute, [raw.name for raw in [*raws, *choosers]])
     entries, dropped = without_invalid_tasks(
         objects,
@@ -111,19 +120,19 @@ def learn_encoding(
     return encoding, EncodedTable(matrix, objects, entries, encoding, dropped)
 
 
-def apply_encoding(table: Any, encoding: Encoding) -> EncodedTable:
+def apply_encoding(table: Table, encoding: Encoding) -> EncodedTable:
     """Turn another table into tasks, exactly as the first one was."""
-    objects = objects_of(table, encoding.description, learning=False)
+    description = encoding.description
+    objects = objects_of(table, description, learning=False)
     entries = entries_of(objects)
 
-    def raws(features: Sequence[Feature], values: Sequence[Column]) -> list[RawFeature]:
-        of = {value.name: value for value in values}
-        return _each(
-            lambda feature: _known_raw(feature, of[feature.name], objects, entries), features
-        )
+    def raws(features: Sequence[Feature], columns: Iterable[Column]) -> list[RawFeature]:
+        of = {feature.name: feature for feature in features}
+        return _each(lambda values: _known_raw(of[values.name], values, objects, entries), columns)
 
-    own = raws(encoding.features, objects.features)
-    choosers = raws(encoding.of_chooser, objects.of_chooser)
+    own = raws(encoding.features, own_features(table, description))
+    choosers = raws(encoding.of_chooser, chooser_features(table, description))
+    refuse_contradictions(objects, entries, choosers)
     matrix = feature_matrix(encoding, objects, entries.objects, own, choosers)
     return EncodedTable(matrix, objects, entries, encoding)
 
@@ -190,6 +199,6 @@ def _known_raw(
 
 
 def _alternatives(objects: Objects, entries: TaskEntries) -> list[str]:
-    assert objects.names is not None
-    codes, names = objects.names
-    return [names[k] for k in np.unique(codes[entries.objects])]
+    assert objects.alternatives is not None
+    named = objects.alternatives
+    return [named.labels[k] for k in np.unique(named.codes[entries.objects])]

@@ -26,8 +26,8 @@ def feature_matrix(
 ) -> Matrix:
     """Lay out the features of these objects: own, constants, appended, crossed."""
     own = list(zip(encoding.features, raws, strict=True))
-    if encoding.constants and objects.names is not None:
-        own.append(_constants(encoding.constants, *objects.names, entries))
+    if encoding.constants and (named := objects.alternatives) is not None:
+        own.append(_constants(encoding.constants, named.codes, named.labels, entries))
     of = {raw.name: raw for raw in choosers}
     appended = [(feature, of[feature.name]) for feature in encoding.appended]
     matrix = np.empty((len(entries), len(encoding.names)), dtype=np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,20 @@ class TaskEntries(Ragged):
         return self.reduce(np.logical_or, marks[self.objects])
 
 
+@dataclass(frozen=True)
+class Problem:
+    """A problem of some tasks."""
+
+    text: str  # after "3 tasks"
+    where: Mask
+    hint: str = ""
+
+    @property
+    def count(self) -> int:
+        """Count the tasks that have it."""
+        return int(self.where.sum())
+
+
 def entries_of(objects: Objects) -> TaskEntries:
     """Put the available objects of each task behind each other, in the order of the table."""
     available = np.flatnonzero(objects.available)
@@ -65,11 +80,9 @@ def without_invalid_tasks(
     drop: bool,
 ) -> tuple[TaskEntries, dict[str, int]]:
     """Refuse tasks that cannot be learned from, or drop them and count them by their problem."""
-    problems = {
-        problem: where
-        for problem, where in _candidates(objects, entries, kind, of_chooser)
-        if where.any()
-    }
+    problems = _found(
+        _unlearnable(objects, entries, kind), _contradictions(objects, entries, of_chooser)
+    )
     gaps = [
         raw
         for raw in [*features, *of_chooser]
@@ -77,7 +90,8 @@ def without_invalid_tasks(
     ]
     if drop:
         for raw in gaps:
-            problems[f"with missing values of '{raw.name}'"] = entries.any(raw.missing)
+            text = f"with missing values of '{raw.name}'"
+            problems.append(Problem(text, entries.any(raw.missing)))
     elif gaps:
         missing = _missing_values(objects, entries, gaps)
         raise InvalidTable([*_lines(objects, entries, problems), missing])
@@ -85,30 +99,53 @@ def without_invalid_tasks(
         return entries, {}
     if not drop:
         raise InvalidTable(_lines(objects, entries, problems))
-    invalid = np.logical_or.reduce(list(problems.values()))
+    invalid = np.logical_or.reduce([problem.where for problem in problems])
     if invalid.all():
         raise InvalidTable(["no task is left", *_lines(objects, entries, problems)])
-    return entries.only(~invalid), {name: int(where.sum()) for name, where in problems.items()}
+    return entries.only(~invalid), {problem.text: problem.count for problem in problems}
 
 
-def _candidates(
-    objects: Objects, entries: TaskEntries, kind: Kind, of_chooser: Sequence[RawFeature]
-) -> Iterator[tuple[str, Mask]]:
-    """Yield every possible problem and the tasks that have it, if any."""
+def refuse_contradictions(
+    objects: Objects, entries: TaskEntries, of_chooser: Sequence[RawFeature]
+) -> None:
+    """Refuse tasks that contradict themselves, whether choices are known or to be predicted."""
+    problems = _found(_contradictions(objects, entries, of_chooser))
+    if problems:
+        raise InvalidTable(_lines(objects, entries, problems, "correct the table"))
+
+
+def _found(*candidates: Iterator[Problem]) -> list[Problem]:
+    return [problem for problem in chain(*candidates) if problem.count]
+
+
+def _unlearnable(objects: Objects, entries: TaskEntries, kind: Kind) -> Iterator[Problem]:
+    """Yield the possible problems of choices and of who chose."""
     assert objects.chosen is not None
     n_chosen = entries.reduce(np.add, objects.chosen[entries.objects], dtype=np.int64)
     elsewhere = np.isin(entries.tasks, objects.tasks[objects.chosen & ~objects.available])
-    yield "whose chosen object is not available", elsewhere
-    yield "without a chosen object", (n_chosen == 0) & ~elsewhere
+    yield Problem("whose chosen object is not available", elsewhere)
+    yield Problem("without a chosen object", (n_chosen == 0) & ~elsewhere)
     if kind is Kind.SINGLETON:
-        yield "with more than one chosen object (is the kind subset?)", n_chosen > 1
-    if objects.names is not None:
-        yield "with several rows of one alternative", _with_duplicates(objects.names[0], entries)
+        yield Problem("with more than one chosen object (is the kind subset?)", n_chosen > 1)
     if objects.groups is not None:
-        yield "of more than one group", entries.differ(objects.groups)
+        yield Problem("of more than one group", entries.differ(objects.groups))
+
+
+def _contradictions(
+    objects: Objects, entries: TaskEntries, of_chooser: Sequence[RawFeature]
+) -> Iterator[Problem]:
+    """Yield the possible problems of alternatives and of properties of the chooser."""
+    if objects.alternatives is not None:
+        duplicates = _with_duplicates(objects.alternatives.codes, entries)
+        yield Problem("with several rows of one alternative", duplicates)
     for raw in of_chooser:
         values = np.where(raw.missing, -np.inf, raw.values)  # a gap is a value here
-        yield f"whose objects differ in '{raw.name}'", entries.differ(values)
+        text = f"whose objects differ in '{raw.name}'"
+        yield Problem(
+            text,
+            entries.differ(values),
+            f"if '{raw.name}' is not the chooser's, make it a feature; ",
+        )
 
 
 def _with_duplicates(names: Numbers, entries: TaskEntries) -> Mask:
@@ -121,13 +158,15 @@ def _with_duplicates(names: Numbers, entries: TaskEntries) -> Mask:
     return duplicates
 
 
-def _lines(objects: Objects, entries: TaskEntries, problems: dict[str, Mask]) -> list[str]:
+def _lines(
+    objects: Objects, entries: TaskEntries, problems: Sequence[Problem], advice: str = _ADVICE
+) -> list[str]:
     """Return a line per problem: how many tasks have it, and the first of them."""
-    counts = {problem: int(where.sum()) for problem, where in problems.items()}
     return [
-        f"{counts[problem]:,} task{'s' if counts[problem] != 1 else ''} {problem} "
-        f"(first: {objects.named(int(entries.tasks[where.argmax()]))}): {_ADVICE}"
-        for problem, where in problems.items()
+        f"{problem.count:,} task{'s' if problem.count != 1 else ''} {problem.text} "
+        f"(first: {objects.keys.named(entries.tasks[problem.where.argmax()])}): "
+        f"{problem.hint}{advice}"
+        for problem in problems
     ]
 
 

@@ -1,0 +1,89 @@
+"""The names of tasks and alternatives, as numbers and as the table has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.tasks.frames.columns import Column, Table
+from cschoice.tasks.frames.description import Description
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TaskKeys:
+    """The task of each row, a number in the order in which tasks appear."""
+
+    numbers: Codes
+    columns: Mapping[str, Any]  # the columns that name the tasks, one value per task
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def named(self, task: int) -> str:
+        """Name a task as the table does."""
+        return ", ".join(f"{name} {values[int(task)]}" for name, values in self.columns.items())
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """The alternative of each object, a number, with its name as text and as in the table."""
+
+    column: str
+    codes: Codes
+    labels: list[str]
+    values: Any
+
+
+def task_keys(table: Table, description: Description) -> TaskKeys:
+    """Give the tasks of a table numbers in the order in which they appear."""
+    import pyarrow as pa
+
+    if not description.task:  # a wide table without one: each row is a task
+        return TaskKeys(np.arange(len(table)), {"row": pa.array(table.numbers + 1)})
+    combined = np.zeros(len(table), dtype=np.int64)
+    for name in description.task:
+        codes, labels = _complete(table.column(name), "task")
+        combined = np.unique(combined * len(labels) + codes, return_inverse=True)[1]
+    _, first, numbers = np.unique(combined, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    at = first[order]
+    return TaskKeys(rank[numbers], {name: table.data[name].take(at) for name in description.task})
+
+
+def alternatives_of(table: Table, description: Description) -> Alternatives | None:
+    """Return the alternatives of all objects, if the table names them."""
+    import pyarrow as pa
+
+    if description.alternatives is not None:
+        names = list(description.alternatives)
+        codes = np.repeat(np.arange(len(names)), len(table))
+        return Alternatives("alternative", codes, names, pa.array(names))
+    name = description.object
+    if name is None:
+        return None
+    codes, labels = _complete(table.column(name), "alternative")
+    first = np.empty(len(labels), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return Alternatives(name, codes, labels, table.data[name].take(first))
+
+
+def groups_of(table: Table, name: str) -> Codes:
+    """Return the number of the chooser in each row."""
+    return _complete(table.column(name), "group")[0]
+
+
+def _complete(column: Column, noun: str) -> tuple[Codes, list[str]]:
+    """Return the labels of a column that must name something in every row."""
+    codes, labels = column.labels()
+    if (codes < 0).any():
+        first = column.row(int((codes < 0).argmax()))
+        raise ValueError(f"column '{column.name}' names no {noun} in {first}")
+    return codes, labels

@@ -1,0 +1,126 @@
+"""The words of a user, lists or texts such as ``"cost,time"``, to the description of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from cschoice.errors import InvalidParameter
+from cschoice.registry import unknown_name
+from cschoice.tasks.frames.description import HOLE, Description
+from cschoice.tasks.kind import Kind
+
+Names = str | Sequence[str]
+
+
+def describe(
+    *,
+    features: Names | Mapping[str, str],
+    chosen: str,
+    task: Names = (),
+    alternatives: Names | Mapping[str, str] | None = None,
+    context: Names = (),
+    cross: Names = (),
+    categorical: Names = (),
+    kind: str = Kind.SINGLETON,
+    **others: Any,
+) -> Description:
+    """Make a description from lists, or from text such as ``"cost,time"``.
+
+    >>> describe(features="cost,time", chosen="chosen", task="trip").features
+    {'cost': 'cost', 'time': 'time'}
+    >>> wide = describe(features="time={}_TT,{}_CO", chosen="CHOICE", alternatives="TRAIN=1,CAR=3")
+    >>> wide.features, wide.alternatives
+    ({'time': '{}_TT', 'CO': '{}_CO'}, {'TRAIN': '1', 'CAR': '3'})
+    """
+    allowed = [field.name for field in fields(Description)]
+    for name in others:
+        if name not in allowed:
+            raise InvalidParameter(unknown_name("part of a table", name, allowed))
+    if kind not in list(Kind):
+        raise InvalidParameter(f"kind must be singleton or subset, got {kind!r}")
+    wide = alternatives is not None
+    described = Description(
+        features=_named(features, wide),
+        chosen=chosen,
+        task=_names(task),
+        alternatives=None if alternatives is None else _codes(alternatives),
+        context=_names(context),
+        cross=_names(cross),
+        categorical=_names(categorical),
+        kind=Kind(kind),
+        **others,
+    )
+    problems = list(_contradictions(described))
+    if problems:
+        raise InvalidParameter("; ".join(problems))
+    return described
+
+
+def _contradictions(described: Description) -> Iterator[str]:
+    if not described.features and not described.constants:
+        yield "features: name at least one column"
+    if described.alternatives is None:
+        if not described.task:
+            yield "task: name the column that says which rows belong together"
+        if described.constants and not described.object:
+            yield "constants need the column that names the alternative: give object"
+    else:
+        if len(described.alternatives) < 2:
+            yield f"alternatives: name at least two, got {', '.join(described.alternatives)}"
+        if described.object:
+            yield "object is for long tables: in a wide one the alternatives are named already"
+        for name, pattern in described.features.items():
+            if HOLE not in pattern:
+                yield (
+                    f"feature '{name}' has no {{}}: if it is the same for all alternatives, "
+                    "it is a context or cross column"
+                )
+    for name in described.categorical:
+        known = [*described.features, *described.of_chooser]
+        if name not in known:
+            yield unknown_name("categorical feature", name, known)
+
+
+def _names(given: Names) -> tuple[str, ...]:
+    parts = given.split(",") if isinstance(given, str) else given
+    names = tuple(part.strip() for part in parts if part.strip())
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidParameter(f"'{twice[0]}' is named twice in {', '.join(names)}")
+    return names
+
+
+def _named(given: Names | Mapping[str, str], wide: bool) -> dict[str, str]:
+    """Return name and column of each feature; in a wide table a pattern may carry a name."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    if not wide:
+        return {name: name for name in _names(given)}
+    return _unique(_pair(part) for part in _names(given))
+
+
+def _pair(part: str) -> tuple[str, str]:
+    name, equals, pattern = part.partition("=")
+    if equals:
+        return name.strip(), pattern.strip()
+    return part.partition("|")[0].replace(HOLE, "").strip(" _-.") or part, part
+
+
+def _codes(given: Names | Mapping[str, str]) -> dict[str, str]:
+    if isinstance(given, Mapping):
+        return {name: str(code) for name, code in given.items()}
+    pairs = [part.partition("=") for part in _names(given)]
+    return _unique(
+        (name.strip(), (code if equals else name).strip()) for name, equals, code in pairs
+    )
+
+
+def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InvalidParameter(f"'{name}' is named twice: {found[name]} and {value}")
+        found[name] = value
+    return found
