@@ -17,12 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
+from cschoice.evaluation.metrics import TARGETS
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job
 from cschoice.runs.store import ResultStore
 from cschoice.runs.worker import work
 from cschoice.study.config import load
 from cschoice.study.plan import Selection, plan
+from cschoice.tasks import Kind
 
 
 def tuned(job: Job, store: ResultStore) -> tuple[float, float]:
@@ -30,7 +32,7 @@ def tuned(job: Job, store: ResultStore) -> tuple[float, float]:
     record = work(Context(job, store))
     if record is None or record.reason is not None:
         raise SystemExit(f"{job.label}: {record and record.reason}")
-    value = record.metrics.get("f1", record.metrics.get("accuracy"))
+    value = record.metrics[TARGETS[Kind(record.kind)]]
     return float(value or 0), sum(trial.seconds for trial in store.trials(job))
 
 

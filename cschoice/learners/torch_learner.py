@@ -21,6 +21,7 @@ from cschoice.nets.layers import Layers, Normalization
 from cschoice.nets.losses import LOSSES, loss_for
 from cschoice.space import Dimension, Integer, Limit, Number, OneOf, Optional, Real, Whole
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.scaling import is_constant
 
 
 def training_space(
@@ -70,7 +71,7 @@ class Scaled(nn.Module):
         largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
         used /= largest  # squares of large numbers would overflow
         deviation = largest * np.sqrt(weight @ np.square(used))
-        deviation[deviation < 1e-6 * np.maximum(1, np.abs(mean))] = 1
+        deviation[is_constant(deviation, mean)] = 1
         self.mean.copy_(torch.from_numpy(mean))
         self.inverse.copy_(torch.from_numpy(1 / deviation))
 

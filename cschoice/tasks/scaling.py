@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CONSTANT = 1e-6  # deviation, relative to the mean, that rounding may give a constant feature
+_ROUNDING = 1e-6  # deviation, relative to the mean, that it may give a constant feature
+_SMALLEST = float(np.finfo(np.float32).tiny)
 _ROWS_AT_ONCE = 10_000
 
 
@@ -44,8 +45,10 @@ class Scaling:
 def is_constant(deviation: NDArray[Any], mean: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark the features whose deviation is no larger than rounding errors of their mean.
 
-    >>> is_constant(np.array([0.0, 1e-7, 1e-3, 1e-3]), np.array([5.0, 0.0, 0.0, 2000.0]))
-    array([ True,  True, False,  True])
+    The unit of a feature does not matter, as long as single precision holds its deviation.
+
+    >>> is_constant(np.array([0.0, 1e-9, 1e-3, 1e-3]), np.array([5.0, 0.0, 0.0, 2000.0]))
+    array([ True, False, False,  True])
     """
-    constant: NDArray[np.bool_] = deviation <= CONSTANT * np.maximum(1, np.abs(mean))
+    constant: NDArray[np.bool_] = deviation <= np.maximum(_ROUNDING * np.abs(mean), _SMALLEST)
     return constant

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks
+from cschoice.tasks.scaling import is_constant
 
 _SAMPLE = 20_000  # objects; enough to place a handful of centers
 _DISTANCES_AT_ONCE = 4_000_000
@@ -34,7 +35,7 @@ class Clusters:
             items = rng.choice(items, _SAMPLE, replace=False)
         objects = tasks.table[items].astype(np.float64)
         deviation = objects.std(axis=0)
-        deviation[deviation == 0] = 1.0
+        deviation[is_constant(deviation, objects.mean(axis=0))] = 1.0
         n_clusters = min(n_clusters, len(objects))
         means = KMeans(n_clusters, n_init=3, random_state=int(rng.integers(2**31)))
         with warnings.catch_warnings():

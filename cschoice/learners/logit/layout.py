@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.scaling import is_constant
 
 Values = NDArray[Any]  # float64, or complex128 in a derivative by complex steps
 
@@ -160,7 +161,7 @@ class TaskLayout:
             [(row - m) ** 2 @ counts for row, m in zip(self._columns, mean, strict=True)]
         )
         deviation = np.sqrt(variance / self.n_entries)
-        return mean, np.where(deviation > 1e-7 * np.abs(mean), deviation, 1.0)
+        return mean, np.where(is_constant(deviation, mean), 1.0, deviation)
 
 
 def linear_utilities(tasks: ChoiceTasks, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets import DATASETS
-from cschoice.report.compute.inputs import Inputs
+from cschoice.report.compute.inputs import Inputs, kinds_of
 from cschoice.report.compute.labels import (
     dataset_label,
     datasets_in_order,
@@ -66,8 +66,7 @@ class Graph:
 def curves(inputs: Inputs) -> list[Graph]:
     """Return a graph for every experiment that has curves."""
     found = []
-    folds = inputs.every_fold
-    kinds = {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
+    kinds = kinds_of(inputs.every_fold)
     for names, table in inputs.curves.groupby(["experiment", "axis", "metric"]):
         experiment, axis, metric = map(str, names)
         panels = [

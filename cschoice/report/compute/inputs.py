@@ -10,6 +10,7 @@ from cschoice.errors import DataUnavailable, InvalidFile, UnknownName
 from cschoice.registry import unknown_name
 from cschoice.runs.records import JobName
 from cschoice.runs.tables import SCHEMAS, read
+from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,11 @@ def load(results: Path, profile: str, experiment: str = STUDY) -> Inputs:
         ),
         every_fold,
     )
+
+
+def kinds_of(folds: pd.DataFrame) -> dict[str, Kind]:
+    """Return the kind of choice of each dataset in a table of folds."""
+    return {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
 
 
 def _check(results: Path, folds: pd.DataFrame, profile: str, experiment: str) -> None:

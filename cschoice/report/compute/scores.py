@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cschoice.evaluation.metrics import METRICS, TARGETS, shown_metrics
 from cschoice.report.compute import paper
-from cschoice.report.compute.inputs import Inputs
+from cschoice.report.compute.inputs import Inputs, kinds_of
 from cschoice.report.compute.labels import datasets_in_order, learners_in_order, metrics_in_order
 from cschoice.report.compute.paper import Key, Score
 from cschoice.tasks import Kind
@@ -98,7 +98,7 @@ def all_results(inputs: Inputs, against_paper: bool) -> list[Result]:
         (str(dataset), str(learner)): table
         for (dataset, learner), table in inputs.folds.groupby(["dataset", "learner"])
     }
-    kinds = _kinds(inputs.folds)
+    kinds = kinds_of(inputs.folds)
     printed = paper.results() if against_paper else {}
     expected = {(dataset, learner) for dataset, learner, _ in paper.results()}
     datasets = sorted(datasets_in_order(kinds), key=lambda name: list(Kind).index(kinds[name]))
@@ -153,10 +153,6 @@ def _measured(metrics: pd.DataFrame) -> dict[tuple[str, str], dict[int, dict[str
         of_cell = found.setdefault((dataset, learner), {})
         of_cell.setdefault(int(fold), {})[metric] = float(value)
     return found
-
-
-def _kinds(folds: pd.DataFrame) -> dict[str, Kind]:
-    return {name: Kind(kind) for name, kind in zip(folds["dataset"], folds["kind"], strict=True)}
 
 
 def _score(values: Sequence[float]) -> Score | None:

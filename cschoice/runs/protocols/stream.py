@@ -14,7 +14,7 @@ from typing import Any
 
 from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
-from cschoice.evaluation.metrics import metric
+from cschoice.evaluation.metrics import TARGETS, metric
 from cschoice.models.predictor import Preparation
 from cschoice.runs.protocols import checkpoints
 from cschoice.runs.protocols.checkpoints import Checkpoint, CurveSoFar
@@ -30,9 +30,9 @@ from cschoice.runs.protocols.fitting import (
 from cschoice.runs.protocols.protocol import Count, Earlier, Protocol, Share
 from cschoice.runs.records import Budget, Curve, Job, Record
 from cschoice.runs.store import CHECKPOINT
-from cschoice.tasks import ChoiceTasks
+from cschoice.tasks import ChoiceTasks, Kind
 
-METRIC = "accuracy"
+METRIC = TARGETS[Kind.SINGLETON]
 _BETWEEN_CHECKPOINTS = 2.0  # seconds: what a kill costs at most, where epochs are short
 
 
