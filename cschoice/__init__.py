@@ -14,6 +14,7 @@ _PUBLIC = {
     "Kind": "cschoice.tasks:Kind",
     "Predictor": "cschoice.models.predictor:Predictor",
     "choose": "cschoice.evaluation.decisions:choose",
+    "estimate": "cschoice.estimates.estimation:estimate",
     "make_dataset": "cschoice.datasets:make_dataset",
     "make_learner": "cschoice.learners:make_learner",
     "metric": "cschoice.evaluation.metrics:metric",

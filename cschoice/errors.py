@@ -60,6 +60,10 @@ class TrainingDiverged(CschoiceError, ArithmeticError):
     """A fit whose loss became NaN or infinite."""
 
 
+class NotEstimable(CschoiceError, ArithmeticError):
+    """A model whose estimates do not exist: a coefficient runs to infinity."""
+
+
 class InvalidFile(CschoiceError, ValueError):
     """A file that is damaged, foreign, or written by a newer version."""
 

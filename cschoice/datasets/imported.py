@@ -101,7 +101,7 @@ class ImportedDataset:
         if not 0 <= index < self.n_folds:
             allowed = f"0 to {self.n_folds - 1}"
             raise InvalidParameter(f"dataset '{self.name}' has folds {allowed}, got {index}")
-        tasks = self._tasks()
+        tasks = self.tasks()
         tested = fold_numbers(tasks, self.n_folds, seed_for(seed, "folds", dataset=self.name))
         rng = np.random.default_rng(seed_for(seed, "sample", dataset=self.name, fold=index))
         return (
@@ -109,7 +109,8 @@ class ImportedDataset:
             tasks[at_most(self.max_test, np.flatnonzero(tested == index), rng)],
         )
 
-    def _tasks(self) -> ChoiceTasks:
+    def tasks(self) -> ChoiceTasks:
+        """Return all tasks, as they were imported."""
         described = describe_dataset(self.name)
         if described.content != self.content:
             raise DataUnavailable(

@@ -38,21 +38,31 @@ def covariance(hessian: Matrix, penalty: Vector, sizes: Vector, fixed: Mask) -> 
 
     Those are the ``fixed`` parameters and the ones that are not identified, whatever the penalty.
     """
+    inverse, known = inverted(hessian, penalty, sizes, fixed)
+    inverse[~known], inverse[:, ~known] = np.nan, np.nan
+    return inverse
+
+
+def inverted(
+    hessian: Matrix, penalty: Vector, sizes: Vector, fixed: Mask
+) -> tuple[Matrix, Mask]:
+    """Return a generalized inverse Hessian of loss and penalty, and which parameters are known.
+
+    Flat directions stay where they are: identified parameters do not depend on them.
+    """
     free = ~fixed
     inner = hessian[np.ix_(free, free)]
     known = free.copy()
     known[free] = identified(inner, sizes[free])
     free &= np.diag(hessian) > _NO_CURVATURE * sizes
     inner = hessian[np.ix_(free, free)]
-    # Flat directions stay where they are: identified parameters do not depend on them.
     values, vectors = _scaled_eigen(inner)
     scale = np.sqrt(np.diag(inner))
     basis = vectors[:, values >= _FLAT] / scale[:, None]
     curvature = basis.T @ (inner + np.diag(penalty[free])) @ basis
-    result = np.full(hessian.shape, np.nan)
-    result[np.ix_(free, free)] = basis @ np.linalg.inv(curvature) @ basis.T
-    result[~known], result[:, ~known] = np.nan, np.nan
-    return result
+    inverse = np.zeros_like(hessian)
+    inverse[np.ix_(free, free)] = basis @ np.linalg.inv(curvature) @ basis.T
+    return inverse, known
 
 
 def _scaled_eigen(hessian: Matrix) -> tuple[Vector, Matrix]:

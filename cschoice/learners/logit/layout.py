@@ -34,6 +34,11 @@ class Block:
     n_tasks: int
     first_task: int  # position of the first task in the order of the layout
 
+    @property
+    def tasks(self) -> slice:
+        """Return the positions of the tasks in the order of the layout."""
+        return slice(self.first_task, self.first_task + self.n_tasks)
+
     def view(self, values: Values, start: int = 0) -> Values:
         """Return the block's part of values that begin at entry ``start``, (..., size, n_tasks)."""
         part = values[..., self.entries.start - start : self.entries.stop - start]
@@ -59,16 +64,17 @@ class TaskLayout:
         self.n_tasks, self.n_entries = len(tasks), tasks.n_entries
         swap = chosen_first and tasks.kind is Kind.SINGLETON
         top = np.flatnonzero(tasks.chosen) if swap else tasks.offsets[:-1]
-        self.order = self._arrange(tasks, top, max(1, block_entries))
+        self.order, self.task_numbers = self._arrange(tasks, top, max(1, block_entries))
         self.kind, self.chosen = tasks.kind, tasks.chosen[self.order]
         self._columns, self._items = _columns(tasks.table, tasks.items[self.order], intercept)
         self.n_features = len(self._columns)
 
     def _arrange(
         self, tasks: ChoiceTasks, top: NDArray[np.int64], block_entries: int
-    ) -> NDArray[np.int64]:
-        """Cut the tasks into blocks; return the number of the entry at each place."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Cut the tasks into blocks; return the entry at each place and the task at each position."""
         order = np.empty(tasks.n_entries, dtype=np.int64)
+        task_numbers = np.empty(len(tasks), dtype=np.int64)
         sizes, starts = tasks.sizes, tasks.offsets[:-1]
         place = first_task = 0
         for size in np.unique(sizes).tolist():
@@ -82,9 +88,10 @@ class TaskLayout:
                 entries[top[part] - starts[part], np.arange(len(part))] = starts[part]
                 entries[0] = top[part]
                 order[block.entries] = entries.ravel()
+                task_numbers[first_task : first_task + len(part)] = part
                 self.blocks.append(block)
                 place, first_task = block.entries.stop, first_task + len(part)
-        return order
+        return order, task_numbers
 
     def linear(self, weights: Values) -> Values:
         """Return linear functions of each object's features; ``weights`` is (..., n_features)."""
@@ -96,6 +103,14 @@ class TaskLayout:
         if self._items is not None:
             residuals = _gather(residuals, self._items, self._columns.shape[1])
         return residuals @ self._columns.T
+
+    def by_task(self, residuals: Values) -> Values:
+        """Return the sums of ``transposed`` task by task, (n_tasks, n_features), as tasks come."""
+        sums = np.empty((self.n_tasks, self.n_features), dtype=residuals.dtype)
+        for block in self.blocks:
+            part = np.einsum("fjn,jn->nf", self.features(block), block.view(residuals))
+            sums[self.task_numbers[block.tasks]] = part
+        return sums
 
     def features(self, block: Block) -> NDArray[np.float64]:
         """Return the features of a block's objects, (n_features, size, n_tasks)."""

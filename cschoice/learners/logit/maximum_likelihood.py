@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cschoice.errors import TrainingDiverged
 from cschoice.learners.learner import Arrays, Learner
-from cschoice.learners.logit.inference import IdentificationWarning, Mask, covariance
+from cschoice.learners.logit.inference import IdentificationWarning, Mask, Matrix, covariance
 from cschoice.learners.logit.layout import TaskLayout, Values
 from cschoice.learners.logit.optimization import Bounds, Objective, Vector, complex_hessian
 from cschoice.tasks import ChoiceTasks
@@ -47,6 +48,14 @@ class LogitLearner(Learner):
     @abstractmethod
     def _loss(self, data: Any, parameters: Values) -> tuple[Any, Values]:
         """Return the negative log-likelihood and its gradient, also at complex parameters."""
+
+    @abstractmethod
+    def _scores(self, data: Any, parameters: Vector) -> Vector:
+        """Return the gradient of each task's log-likelihood, (n_tasks, n_parameters)."""
+
+    def _hessian(self, data: Any, parameters: Vector) -> Matrix:
+        """Return the exact Hessian of the negative log-likelihood."""
+        return complex_hessian(lambda at: self._loss(data, at)[1], parameters)
 
     @abstractmethod
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> Any:
@@ -86,13 +95,9 @@ class LogitLearner(Learner):
         NaN; a warning names them, with the names of the features where those are given.
         """
         data, parameters = self._data(tasks), self._parameters()
-        layout = data if isinstance(data, TaskLayout) else data.layout
-        penalty = self.l2 * layout.n_tasks * self._penalty_weights(layout)
-        hessian = complex_hessian(lambda at: self._loss(data, at)[1], parameters)
+        hessian = self._hessian(data, parameters)
         fixed = np.concatenate([np.ravel(mask) for mask in self.at_bound.values()])
-        mean, deviation = layout.moments()
-        sizes = layout.n_tasks * self._per_parameter(mean**2 + deviation**2, 1.0)
-        variances = np.diag(covariance(hessian, penalty, sizes, fixed))
+        variances = np.diag(covariance(hessian, self.penalty(data), self.sizes(data), fixed))
         names = self.parameter_names(features)
         self._warn(names, parameters, fixed, np.isnan(variances))
         errors = np.sqrt(np.where(variances >= 0, variances, np.nan))
@@ -115,6 +120,21 @@ class LogitLearner(Learner):
     def _penalty_weights(self, layout: TaskLayout) -> Vector:
         """Return the weight of each squared parameter in the penalty, for an ``l2`` of one."""
         return self._per_parameter(layout.moments()[1] ** 2, 0.0)
+
+    def penalty(self, data: Any) -> Vector:
+        """Return the weight of half of each squared parameter in the penalized loss."""
+        layout = _layout(data)
+        return self.l2 * layout.n_tasks * self._penalty_weights(layout)
+
+    def sizes(self, data: Any) -> Vector:
+        """Return the curvature that each parameter would have if its feature varied freely."""
+        layout = _layout(data)
+        mean, deviation = layout.moments()
+        return layout.n_tasks * self._per_parameter(mean**2 + deviation**2, 1.0)
+
+    def units(self, tasks: ChoiceTasks) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Return the number of each task's independent unit; None if each task is one."""
+        return None
 
     def _penalized(self, data: Any, weights: Vector) -> Objective:
         """Return the loss plus the penalty, with its gradient, as a function of parameters."""
@@ -155,3 +175,9 @@ class LogitLearner(Learner):
     def _set_state(self, arrays: Arrays) -> None:
         for name, value in arrays.items():
             setattr(self, name, value.item() if name in _SCALARS else value)
+
+
+def _layout(data: Any) -> TaskLayout:
+    """Return the layout behind any form of the data."""
+    layout: TaskLayout = data if isinstance(data, TaskLayout) else data.layout
+    return layout

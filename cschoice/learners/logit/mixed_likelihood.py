@@ -117,17 +117,32 @@ def discrete_loss(
     losses: list[Any] = []
 
     def to_residuals(utilities: Values) -> None:
-        logs = log_softmax(utilities, axis=1)
-        joint = logs[:, 0] + log_weights[:, None]
-        sums = log_sum(joint, axis=0)
-        losses.append(-sums.sum())
-        posterior = np.exp(joint - sums)
-        np.exp(logs, out=utilities)
-        utilities *= posterior[:, None]
-        utilities[:, 0] -= posterior
+        losses.append(_discrete_residuals(utilities, log_weights))
 
     gradient = layout.gradient(coefficients, to_residuals)
     return sum(losses), gradient
+
+
+def discrete_scores(
+    layout: TaskLayout, coefficients: Values, log_weights: NDArray[np.float64]
+) -> Values:
+    """Return the gradient of each task's log-likelihood, (n_tasks, components × features)."""
+    residuals = layout.linear(coefficients)
+    for block in layout.blocks:
+        _discrete_residuals(block.view(residuals), log_weights)
+    return -np.concatenate([layout.by_task(row) for row in residuals], axis=1)
+
+
+def _discrete_residuals(utilities: Values, log_weights: NDArray[np.float64]) -> Any:
+    """Return the loss of a block; replace its utilities by the derivatives."""
+    logs = log_softmax(utilities, axis=1)
+    joint = logs[:, 0] + log_weights[:, None]
+    sums = log_sum(joint, axis=0)
+    posterior = np.exp(joint - sums)
+    np.exp(logs, out=utilities)
+    utilities *= posterior[:, None]
+    utilities[:, 0] -= posterior
+    return -sums.sum()
 
 
 def normal_log_probabilities(

@@ -17,6 +17,7 @@ from cschoice.learners.logit.mixed_likelihood import (
     Simulation,
     discrete_log_probabilities,
     discrete_loss,
+    discrete_scores,
     normal_log_probabilities,
     normal_scores,
     shared_normal_loss,
@@ -148,6 +149,15 @@ class MixedLogit(LogitLearner):
             return loss, np.concatenate(gradients)
         logs, scores = normal_scores(data, parts["coefficients_"], parts["deviations_"])
         return -logs.sum(), -scores.sum(axis=0)
+
+    def _scores(self, data: Any, parameters: Vector) -> Vector:
+        parts = self._split(parameters)
+        if not isinstance(data, Simulation):
+            return discrete_scores(data, parts["coefficients_"], self._log_shares())
+        scores = np.empty((data.layout.n_tasks, len(parameters)))
+        by_position = normal_scores(data, parts["coefficients_"], parts["deviations_"])[1]
+        scores[data.layout.task_numbers] = by_position
+        return scores
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         layout = TaskLayout(tasks)

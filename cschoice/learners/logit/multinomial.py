@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from cschoice.learners.logit.inference import Matrix
 from cschoice.learners.logit.layout import Block, TaskLayout, Values, linear_utilities
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.optimization import Vector, minimize, newton
@@ -62,6 +63,19 @@ class MultinomialLogit(LogitLearner):
 
     def _loss(self, data: TaskLayout, parameters: Values) -> tuple[Any, Values]:
         return loss_gradient(data, parameters)
+
+    def _hessian(self, data: TaskLayout, parameters: Vector) -> Matrix:
+        return loss_terms(data, data.blocks, parameters)[2]
+
+    def _scores(self, data: TaskLayout, parameters: Vector) -> Vector:
+        utilities = data.linear(parameters)
+        if data.kind is Kind.SUBSET:
+            return data.by_task(data.chosen - expit(utilities))
+        for block in data.blocks:
+            view = block.view(utilities)
+            view[:] = -np.exp(log_softmax(view))
+            view[0] += 1.0
+        return data.by_task(utilities)
 
 
 def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:

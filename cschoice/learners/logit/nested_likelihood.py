@@ -79,6 +79,10 @@ class NestedModel(LogitLearner):
     def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:
         """Return the gradients by the parameters of the functions, flattened."""
 
+    @abstractmethod
+    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        """Return the same gradients task by task, (n_tasks, n_parameters) each."""
+
     def _bounds(self) -> Bounds:
         n_parameters = sum(int(np.prod(shape)) for shape in self._shapes().values())
         low, high = np.full(n_parameters, -np.inf), np.full(n_parameters, np.inf)
@@ -108,25 +112,39 @@ class NestedModel(LogitLearner):
         self._take(found, -float(self._loss(data, found)[0]))
 
     def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:
+        loss, utilities, slopes, residuals = self._residuals(data, parameters)
+        gradients = [
+            data.layout.transposed(utilities),
+            slopes.sum(axis=1),
+            *self._function_gradients(data, residuals),
+        ]
+        return loss, np.concatenate(gradients)
+
+    def _scores(self, data: NestedObjects, parameters: Vector) -> Vector:
+        _, utilities, slopes, residuals = self._residuals(data, parameters)
+        by_lambda = np.empty((data.layout.n_tasks, len(slopes)))
+        by_lambda[data.layout.task_numbers] = slopes.T
+        by_functions = self._function_scores(data, residuals)
+        return -np.concatenate([data.layout.by_task(utilities), by_lambda, *by_functions], axis=1)
+
+    def _residuals(
+        self, data: NestedObjects, parameters: Values
+    ) -> tuple[Any, Values, Values, Values]:
+        """Return the loss and its derivatives by utilities, lambdas task by task, and functions."""
         parts = self._split(parameters)
         lambdas = parts["dissimilarities_"]
         utilities = data.layout.linear(parts["coefficients_"])
         functions = self._functions(data, parts)
         residuals = np.empty_like(functions, dtype=parameters.dtype)
-        slopes = np.zeros_like(lambdas)
+        slopes = np.empty((len(lambdas), data.layout.n_tasks), dtype=parameters.dtype)
         loss: Any = 0.0
         for block in data.layout.blocks:
             view, log_shares = block.view(utilities), self._log_shares(block.view(functions))
             part, slope, residual = _block_terms(view, log_shares, lambdas[:, None, None])
-            loss, slopes = loss + part, slopes + slope
+            loss, slopes[:, block.tasks] = loss + part, slope
             view[:] = residual.sum(axis=0)
             block.view(residuals)[:] = self._by_functions(log_shares, residual, view)
-        gradients = [
-            data.layout.transposed(utilities),
-            slopes,
-            *self._function_gradients(data, residuals),
-        ]
-        return loss, np.concatenate(gradients)
+        return loss, utilities, slopes, residuals
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         data = self._data(tasks, learning=False)
@@ -148,7 +166,7 @@ def _block_terms(
 ) -> tuple[Any, Values, Values]:
     """Return a block's negative log-likelihood and its derivatives by lambdas and log shares.
 
-    The derivatives by an object's log shares sum to the derivative by its utility. ``lambdas``
+    Those by lambdas are of each task. The derivatives by an object's log shares sum to the derivative by its utility. ``lambdas``
     is (nests, 1, 1); the chosen object comes first.
     """
     powers = (utilities + log_shares) / lambdas
@@ -164,8 +182,8 @@ def _block_terms(
     surprise = posterior - np.exp(log_nests)
     within *= (lambdas[:, 0] * surprise - posterior)[:, None]
     within[:, 0] += posterior
-    by_lambda = (surprise * sums).sum(axis=1)
-    by_lambda -= np.einsum("kjn,kjn->k", within, powers) / lambdas[:, 0, 0]
+    by_lambda = surprise * sums
+    by_lambda -= np.einsum("kjn,kjn->kn", within, powers) / lambdas[:, 0]
     within /= -lambdas
     return -log_likelihood.sum(), -by_lambda, within
 

@@ -109,6 +109,9 @@ class NestedLogit(NestedModel):
     def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
         return []
 
+    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
+        return []
+
     def _state(self) -> Arrays:
         return {**super()._state(), "centers_": self.centers_, "deviation_": self.deviation_}
 
@@ -189,6 +192,16 @@ class GeneralizedNestedLogit(NestedModel):
         totals = residuals.sum(axis=1)
         by_allocation = data.layout.transposed(residuals) - totals[:, None] * self.center_
         return [by_allocation.ravel(), totals]
+
+    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        totals = np.empty((data.layout.n_tasks, len(residuals)), dtype=residuals.dtype)
+        for block in data.layout.blocks:
+            totals[data.layout.task_numbers[block.tasks]] = block.view(residuals).sum(axis=1).T
+        by_allocation = [
+            data.layout.by_task(residual) - totals[:, nest, None] * self.center_
+            for nest, residual in enumerate(residuals)
+        ]
+        return [*by_allocation, totals]
 
     def _state(self) -> Arrays:
         return {**super()._state(), "center_": self.center_}

@@ -1,0 +1,145 @@
+"""From a sample, a model and a specification to estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.errors import InvalidParameter
+from cschoice.estimates.estimates import Estimates, Fit
+from cschoice.estimates.optimum import climb
+from cschoice.estimates.problems import check_choices, check_separation, notes_of
+from cschoice.estimates.samples import Sample, constant_within, sample_of
+from cschoice.estimates.specification import Design, Specification, design, limits
+from cschoice.estimates.structures import Structure, structure_of
+from cschoice.learners import LEARNERS, make_learner
+from cschoice.learners.logit.maximum_likelihood import LogitLearner
+from cschoice.learners.logit.multinomial import MultinomialLogit
+from cschoice.tasks import ChoiceTasks, Kind
+
+
+def estimate(
+    source: Any,
+    model: str = "mnl",
+    specification: Specification | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    cluster: str | None = None,
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+    **sections: Any,
+) -> Estimates:
+    """Estimate a model by maximum likelihood and return its estimates, ready to be published.
+
+    ``source`` is the name of a dataset, a Parquet file, or ``ChoiceTasks``; ``features`` names the
+    columns of the latter. ``sections`` are those of a ``Specification``: utility, where,
+    reference, fixed, bounds, start, nests, random. ``parameters`` are the learner's. ``cluster``
+    names the feature by which clustered standard errors are grouped, instead of the person.
+
+    >>> import numpy as np
+    >>> from cschoice import ChoiceTasks
+    >>> x = np.random.default_rng(0).normal(size=(200, 3, 2))
+    >>> tasks = ChoiceTasks.from_dense(x, x[:, :, 0].argmax(axis=1) * 0, "singleton")
+    >>> estimate(tasks, features=["cost", "time"]).fit.n_parameters
+    2
+    """
+    if model not in LEARNERS or not _is_logit(model):
+        allowed = [name for name in LEARNERS if _is_logit(name)]
+        LEARNERS[model]  # an unknown name has an error of its own
+        raise InvalidParameter(
+            f"'{model}' is not fitted by maximum likelihood: estimate one of {', '.join(allowed)}"
+        )
+    if specification is None:
+        specification = Specification.of(**sections)
+    elif sections:
+        raise InvalidParameter("give a specification or its sections, not both")
+    sample = sample_of(source, tuple(features) if features else None)
+    made = design(sample, specification)
+    check_choices(made)
+    structure = structure_of(model, made, specification)
+    learner = make_learner(structure.learner, **{"l2": 0.0} | structure.parameters | (parameters or {}))
+    learner.fit(structure.tasks, seed=seed)
+    return _estimates(model, learner, structure, made, specification, cluster, seed)
+
+
+def _is_logit(name: str) -> bool:
+    return issubclass(LEARNERS[name].learner, LogitLearner)
+
+
+def _estimates(
+    model: str,
+    learner: LogitLearner,
+    structure: Structure,
+    made: Design,
+    specification: Specification,
+    cluster: str | None,
+    seed: int,
+) -> Estimates:
+    names = structure.renamed(learner.parameter_names(structure.features))
+    own = structure.limited(names, learner._bounds())
+    bounds, start = limits(specification, names, own, learner._parameters())
+    data = learner._data(structure.tasks)
+    optimum = climb(learner, data, start, bounds, learner.penalty(data))
+    check_separation(made, optimum)
+    learner._take(optimum.parameters, optimum.log_likelihood)
+    tasks = structure.tasks
+    estimates = Estimates(
+        model=model,
+        names=tuple(names),
+        learner=learner,
+        tasks=tasks,
+        features=tuple(structure.features),
+        optimum=optimum,
+        bounds=bounds,
+        fit=Fit(
+            log_likelihood=optimum.log_likelihood,
+            null=_null(tasks),
+            constants=_constants_only(made.sample),
+            n_parameters=0,
+            n_tasks=len(tasks),
+            n_people=None if tasks.groups is None else len(np.unique(tasks.groups)),
+        ),
+        clusters=tasks.groups if cluster is None else _clusters(made.sample, cluster),
+        notes=made.notes,
+        seed=seed,
+    )
+    return notes_of(estimates)
+
+
+def _null(tasks: ChoiceTasks) -> float:
+    """Return the log-likelihood of equal shares; of subsets, of one half for each object."""
+    if tasks.kind is Kind.SUBSET:
+        return -tasks.n_entries * float(np.log(2))
+    return -float(np.log(tasks.sizes).sum())
+
+
+def _constants_only(sample: Sample) -> float | None:
+    """Return the log-likelihood of constants alone; None where alternatives are not known."""
+    if not sample.alternatives or sample.tasks.kind is Kind.SUBSET:
+        return None
+    chosen_once = [
+        k for k in sample.alternatives.values() if sample.column(k)[sample.tasks.chosen].any()
+    ]
+    tasks = sample.tasks
+    constants = ChoiceTasks.trusted(
+        tasks.table[:, chosen_once], tasks.items, tasks.offsets, tasks.chosen, tasks.kind
+    )
+    return float(MultinomialLogit(l2=0.0).fit(constants).log_likelihood_)
+
+
+def _clusters(sample: Sample, name: str) -> NDArray[np.int64]:
+    """Return the cluster of each task, by a feature that is constant within tasks."""
+    if name not in sample.features:
+        from cschoice.registry import unknown_name
+
+        raise InvalidParameter(unknown_name("column to cluster by", name, sample.features))
+    values = sample.column(sample.features.index(name))
+    if not constant_within(sample.tasks, values):
+        raise InvalidParameter(f"cluster: '{name}' differs between the objects of a task")
+    codes: NDArray[np.int64] = np.unique(
+        values[sample.tasks.offsets[:-1]], return_inverse=True
+    )[1]
+    return codes

@@ -1,0 +1,105 @@
+"""What stands in the way of estimates, each in one line that names it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cschoice.errors import NotEstimable
+from cschoice.estimates.estimates import AT_BOUND, FIXED, UNIDENTIFIED, Estimates
+from cschoice.estimates.optimum import Optimum
+from cschoice.estimates.samples import CONSTANT
+from cschoice.estimates.specification import Design
+from cschoice.learners.logit.layout import TaskLayout
+from cschoice.tasks import Kind
+
+_LARGE = 15.0  # a coefficient times the deviation of its feature: odds of a million
+_CHECKED_VALUES = 20_000_000  # differences of features in the linear program
+
+
+def check_choices(made: Design) -> None:
+    """Refuse constants of alternatives that nobody chose."""
+    if made.tasks.kind is Kind.SUBSET:
+        return
+    never = [
+        name
+        for name, column in made.sample.alternatives.items()
+        if not made.sample.column(column)[made.tasks.chosen].any()
+    ]
+    lost = [name for name in never if f"{CONSTANT}{name}" in made.names]
+    if lost:
+        raise NotEstimable(
+            f"alternative '{lost[0]}' is never chosen: its constant would run to minus infinity; "
+            "leave its constant out, or make it the reference"
+        )
+
+
+def check_separation(made: Design, optimum: Optimum) -> None:
+    """Refuse features that predict every choice: their coefficients run to infinity."""
+    n = len(made.names)
+    features = made.tasks.table[made.tasks.items[: min(made.tasks.n_entries, 100_000)]]
+    spread = features.std(axis=0)
+    if optimum.converged and (np.abs(optimum.parameters[:n]) * spread < _LARGE).all():
+        return
+    names = separating(made)
+    if names:
+        raise NotEstimable(
+            f"{', '.join(names)}: a combination of these predicts choices without an error, so "
+            "that coefficients run to infinity (perfect separation); leave one out, or fix it"
+            if len(names) > 1
+            else f"{names[0]} predicts choices without an error, so that its coefficient runs to "
+            "infinity (perfect separation); leave it out, or fix it"
+        )
+
+
+def separating(made: Design) -> list[str]:
+    """Return the features of a direction in which no chosen object is worse than another.
+
+    The likelihood has a maximum only if there is none: a linear program tells.
+    """
+    from scipy.optimize import linprog
+
+    if made.tasks.kind is Kind.SUBSET or made.tasks.n_entries * len(made.names) > _CHECKED_VALUES:
+        return []
+    layout = TaskLayout(made.tasks, chosen_first=True)
+    parts = []
+    for block in layout.blocks:
+        x = layout.features(block)
+        parts.append((x[:, :1] - x[:, 1:]).reshape(layout.n_features, -1).T)
+    better = np.concatenate(parts)
+    scale = np.abs(better).max(axis=0)
+    better = better / np.where(scale > 0, scale, 1.0)
+    found = linprog(
+        -better.sum(axis=0), A_ub=-better, b_ub=np.zeros(len(better)), bounds=(-1, 1)
+    )
+    if not found.success or -found.fun < 1e-6:
+        return []
+    return [name for name, part in zip(made.names, found.x, strict=True) if abs(part) > 1e-6]
+
+
+def notes_of(estimates: Estimates) -> Estimates:
+    """Return the estimates with the number of free parameters and notes on what is not free."""
+    remarks = estimates.remarks
+    notes = list(estimates.notes)
+    named = {
+        remark: [name for name, one in zip(estimates.names, remarks, strict=True) if one == remark]
+        for remark in (UNIDENTIFIED, AT_BOUND, FIXED)
+    }
+    if lost := named[UNIDENTIFIED]:
+        notes.append(
+            f"not identified: {', '.join(lost)}: these columns are collinear, or constant within "
+            "tasks; leave one out"
+        )
+    values = dict(zip(estimates.names, estimates.values.tolist(), strict=True))
+    if at := named[AT_BOUND]:
+        notes.append(f"at its bound: {', '.join(f'{name} = {values[name]:.6g}' for name in at)}")
+    if not estimates.optimum.converged:
+        notes.append(
+            "not converged: the estimates are about "
+            f"{estimates.optimum.distance:.2g} standard errors from the optimum"
+        )
+    n_free = sum(1 for remark in remarks if remark in ("", AT_BOUND))
+    return replace(
+        estimates, notes=tuple(notes), fit=replace(estimates.fit, n_parameters=n_free)
+    )

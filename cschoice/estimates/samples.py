@@ -1,0 +1,80 @@
+"""Samples: tasks with the names of their features and alternatives, from wherever they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cschoice.datasets import DATASETS, make_dataset
+from cschoice.datasets.imported import ImportedDataset
+from cschoice.errors import InvalidParameter
+from cschoice.tasks import ChoiceTasks
+
+CONSTANT = "constant="  # begins the name of an alternative's constant
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Tasks to estimate from, with the names of their features."""
+
+    tasks: ChoiceTasks
+    features: tuple[str, ...]
+    name: str = "tasks"
+
+    @cached_property
+    def alternatives(self) -> dict[str, int]:
+        """Return the alternatives that have a constant, with its column."""
+        return {
+            name.removeprefix(CONSTANT): column
+            for column, name in enumerate(self.features)
+            if name.startswith(CONSTANT) and " × " not in name
+        }
+
+    def column(self, number: int) -> NDArray[np.float64]:
+        """Return one feature of all entries."""
+        return self.tasks.table[self.tasks.items, number].astype(np.float64)
+
+    def is_of_chooser(self, number: int) -> bool:
+        """Tell whether a feature has one value for all objects of every task."""
+        few = self.tasks[: min(len(self.tasks), 1000)]
+        return all(
+            constant_within(tasks, tasks.table[tasks.items, number]) for tasks in (few, self.tasks)
+        )
+
+
+def constant_within(tasks: ChoiceTasks, values: NDArray[Any]) -> bool:
+    """Tell whether values, one per entry, are the same for all objects of every task."""
+    first = values[tasks.offsets[:-1]]
+    return bool(np.array_equal(tasks.spread(first), values))
+
+
+def sample_of(source: Any, features: tuple[str, ...] | None = None) -> Sample:
+    """Return the sample behind tasks, a Parquet file, or the name of a dataset.
+
+    Of an imported dataset that are all tasks, of a built-in one the training tasks of fold 0.
+    """
+    if isinstance(source, Sample):
+        return source
+    if isinstance(source, ChoiceTasks):
+        return _named(source, features, "tasks")
+    if isinstance(source, Path) or str(source).endswith(".parquet"):
+        return _named(ChoiceTasks.from_parquet(source), features, Path(source).stem)
+    DATASETS[source]  # refuses an unknown name
+    dataset = make_dataset(source)
+    if isinstance(dataset, ImportedDataset):
+        return _named(dataset.tasks(), features or tuple(dataset.encoding.names), source)
+    return _named(dataset.fold(0, 0)[0], features, source)
+
+
+def _named(tasks: ChoiceTasks, features: tuple[str, ...] | None, name: str) -> Sample:
+    known = features or getattr(tasks, "feature_names", None)
+    names = tuple(known or (f"x{number}" for number in range(tasks.n_features)))
+    if len(names) != tasks.n_features or len(set(names)) < len(names):
+        expected = f"{tasks.n_features} different names"
+        raise InvalidParameter(f"features must be {expected}, got {', '.join(names)}")
+    return Sample(tasks, names, name)
