@@ -15,6 +15,7 @@ from cschoice.errors import InvalidParameter
 from cschoice.estimates.covariance import BOOTSTRAP, CLASSICAL, ROBUST, check_kind, sandwich, summed
 from cschoice.estimates.expressions import Expression
 from cschoice.estimates.optimum import Optimum, climb
+from cschoice.estimates.samples import Sample
 from cschoice.learners.logit.inference import Mask, Matrix, inverted
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.optimization import Bounds, Vector
@@ -86,7 +87,7 @@ class Estimates:
     names: tuple[str, ...]
     learner: LogitLearner
     tasks: ChoiceTasks  # as the model sees them
-    features: tuple[str, ...]
+    sample: Sample  # the same tasks, with all features that are known
     optimum: Optimum
     bounds: Bounds
     fit: Fit
@@ -99,6 +100,11 @@ class Estimates:
     def values(self) -> Vector:
         """Return the estimates."""
         return self.optimum.parameters
+
+    @property
+    def n_coefficients(self) -> int:
+        """Return the number of coefficients of features, which come first."""
+        return len(self.learner._split(self.values)["coefficients_"].ravel())
 
     @cached_property
     def _data(self) -> Any:
@@ -151,29 +157,35 @@ class Estimates:
             return self.bootstrap()
         if kind == ROBUST:
             return sandwich(inverse, known, self.scores)
-        return sandwich(
-            inverse, known, summed(self.scores, self._clusters_of_scores())
-        )
+        return sandwich(inverse, known, summed(self.scores, self._clusters_of_scores()))
 
-    def _clusters_of_scores(self) -> NDArray[np.int64]:
-        """Return the cluster of each independent observation: a task, or a person."""
+    def influence(self) -> Matrix:
+        """Return how far each task moves the estimates, (n_tasks, n_parameters)."""
+        if self.learner.units(self.tasks) is not None:
+            raise InvalidParameter(f"tasks of a person are not independent in {self.model}")
+        return self.scores @ self._inverse[0]
+
+    def known_clusters(self) -> NDArray[np.int64]:
+        """Return the cluster of each task; refuse if nobody said which."""
         if self.clusters is None:
             raise InvalidParameter(
                 "clustered standard errors need to know who chose: import with --group, or name "
                 "a column with --cluster"
             )
-        units = self.learner.units(self.tasks)
+        return self.clusters
+
+    def _clusters_of_scores(self) -> NDArray[np.int64]:
+        """Return the cluster of each independent observation: a task, or a person."""
+        of_tasks, units = self.known_clusters(), self.learner.units(self.tasks)
         if units is None:
-            return self.clusters
+            return of_tasks
         _, first = np.unique(units, return_index=True)
-        clusters = self.clusters[first]
-        if not np.array_equal(clusters[units], self.clusters):
+        clusters = of_tasks[first]
+        if not np.array_equal(clusters[units], of_tasks):
             raise InvalidParameter("a cluster must hold all tasks of a person")
         return clusters
 
-    def bootstrap(
-        self, replications: int = 200, progress: Progress | None = None
-    ) -> Matrix:
+    def bootstrap(self, replications: int = 200, progress: Progress | None = None) -> Matrix:
         """Return the covariance of estimates from tasks, or clusters, drawn with replacement."""
         if replications in self.bootstraps:
             return self.bootstraps[replications]
@@ -206,14 +218,14 @@ class Estimates:
         part = self.tasks[drawn]
         if groups is not None and self.tasks.groups is not None:
             part = replace(part, groups=groups)
-        data = self.learner._data(part)
-        return climb(
-            self.learner, data, self.values, self.bounds, self.learner.penalty(data)
-        ).parameters
+        return self.refitted(part).parameters
 
-    def coefficients(
-        self, kind: str = CLASSICAL, level: float = 0.95
-    ) -> list[Coefficient]:
+    def refitted(self, tasks: ChoiceTasks) -> Optimum:
+        """Return the optimum on other tasks of the same form, found from these estimates."""
+        data = self.learner._data(tasks)
+        return climb(self.learner, data, self.values, self.bounds, self.learner.penalty(data))
+
+    def coefficients(self, kind: str = CLASSICAL, level: float = 0.95) -> list[Coefficient]:
         """Return the rows of the table of estimates."""
         errors = self.standard_errors(kind)
         return [
@@ -229,9 +241,7 @@ class Estimates:
         errors: Vector = np.sqrt(np.where(variances >= 0, variances, np.nan))
         return errors
 
-    def derived(
-        self, formula: str, kind: str = CLASSICAL, level: float = 0.95
-    ) -> Coefficient:
+    def derived(self, formula: str, kind: str = CLASSICAL, level: float = 0.95) -> Coefficient:
         """Return a function of the estimates with its delta-method standard error."""
         value, gradient = self.linearized(formula)
         matrix = self.covariance(kind)
@@ -267,4 +277,3 @@ def row_of(name: str, value: float, error: float, level: float, remark: str = ""
     z, reach = value / error, float(ndtri((1 + level) / 2)) * error
     p = float(2 * ndtr(-abs(z)))
     return Coefficient(name, value, error, z, p, value - reach, value + reach, remark)
-

@@ -18,6 +18,7 @@ from cschoice.estimates.structures import Structure, structure_of
 from cschoice.learners import LEARNERS, make_learner
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.multinomial import MultinomialLogit
+from cschoice.registry import unknown_name
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -60,7 +61,8 @@ def estimate(
     made = design(sample, specification)
     check_choices(made)
     structure = structure_of(model, made, specification)
-    learner = make_learner(structure.learner, **{"l2": 0.0} | structure.parameters | (parameters or {}))
+    settings: dict[str, Any] = {"l2": 0.0, **structure.parameters, **(parameters or {})}
+    learner = make_learner(structure.learner, **settings)
     learner.fit(structure.tasks, seed=seed)
     return _estimates(model, learner, structure, made, specification, cluster, seed)
 
@@ -91,7 +93,7 @@ def _estimates(
         names=tuple(names),
         learner=learner,
         tasks=tasks,
-        features=tuple(structure.features),
+        sample=made.sample,
         optimum=optimum,
         bounds=bounds,
         fit=Fit(
@@ -133,13 +135,9 @@ def _constants_only(sample: Sample) -> float | None:
 def _clusters(sample: Sample, name: str) -> NDArray[np.int64]:
     """Return the cluster of each task, by a feature that is constant within tasks."""
     if name not in sample.features:
-        from cschoice.registry import unknown_name
-
         raise InvalidParameter(unknown_name("column to cluster by", name, sample.features))
     values = sample.column(sample.features.index(name))
     if not constant_within(sample.tasks, values):
         raise InvalidParameter(f"cluster: '{name}' differs between the objects of a task")
-    codes: NDArray[np.int64] = np.unique(
-        values[sample.tasks.offsets[:-1]], return_inverse=True
-    )[1]
+    codes: NDArray[np.int64] = np.unique(values[sample.tasks.offsets[:-1]], return_inverse=True)[1]
     return codes

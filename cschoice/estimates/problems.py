@@ -70,9 +70,7 @@ def separating(made: Design) -> list[str]:
     better = np.concatenate(parts)
     scale = np.abs(better).max(axis=0)
     better = better / np.where(scale > 0, scale, 1.0)
-    found = linprog(
-        -better.sum(axis=0), A_ub=-better, b_ub=np.zeros(len(better)), bounds=(-1, 1)
-    )
+    found = linprog(-better.sum(axis=0), A_ub=-better, b_ub=np.zeros(len(better)), bounds=(-1, 1))
     if not found.success or -found.fun < 1e-6:
         return []
     return [name for name, part in zip(made.names, found.x, strict=True) if abs(part) > 1e-6]
@@ -100,6 +98,4 @@ def notes_of(estimates: Estimates) -> Estimates:
             f"{estimates.optimum.distance:.2g} standard errors from the optimum"
         )
     n_free = sum(1 for remark in remarks if remark in ("", AT_BOUND))
-    return replace(
-        estimates, notes=tuple(notes), fit=replace(estimates.fit, n_parameters=n_free)
-    )
+    return replace(estimates, notes=tuple(notes), fit=replace(estimates.fit, n_parameters=n_free))

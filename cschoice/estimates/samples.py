@@ -37,7 +37,8 @@ class Sample:
 
     def column(self, number: int) -> NDArray[np.float64]:
         """Return one feature of all entries."""
-        return self.tasks.table[self.tasks.items, number].astype(np.float64)
+        values: NDArray[np.float64] = self.tasks.table[self.tasks.items, number].astype(np.float64)
+        return values
 
     def is_of_chooser(self, number: int) -> bool:
         """Tell whether a feature has one value for all objects of every task."""
@@ -66,14 +67,13 @@ def sample_of(source: Any, features: tuple[str, ...] | None = None) -> Sample:
         return _named(ChoiceTasks.from_parquet(source), features, Path(source).stem)
     DATASETS[source]  # refuses an unknown name
     dataset = make_dataset(source)
-    if isinstance(dataset, ImportedDataset):
-        return _named(dataset.tasks(), features or tuple(dataset.encoding.names), source)
-    return _named(dataset.fold(0, 0)[0], features, source)
+    own = dataset if isinstance(dataset, ImportedDataset) else None
+    tasks = own.tasks() if own else dataset.fold(0, 0)[0]
+    return _named(tasks, features, str(source))
 
 
 def _named(tasks: ChoiceTasks, features: tuple[str, ...] | None, name: str) -> Sample:
-    known = features or getattr(tasks, "feature_names", None)
-    names = tuple(known or (f"x{number}" for number in range(tasks.n_features)))
+    names = features or tuple(tasks.feature_names)
     if len(names) != tasks.n_features or len(set(names)) < len(names):
         expected = f"{tasks.n_features} different names"
         raise InvalidParameter(f"features must be {expected}, got {', '.join(names)}")

@@ -107,7 +107,8 @@ def with_columns(tasks: ChoiceTasks, columns: NDArray[Any]) -> ChoiceTasks:
     """Return the tasks with other features, one row per entry."""
     if not np.isfinite(columns).all():
         raise InvalidParameter("a term of the utility is not finite: a division by zero, or log(0)")
-    return replace(tasks, table=columns.astype(np.float32), items=np.arange(tasks.n_entries))
+    table = columns.astype(np.float32)
+    return replace(tasks, table=table, items=np.arange(tasks.n_entries), encoding=None)
 
 
 def limits(
@@ -210,7 +211,7 @@ def _all_features(sample: Sample, reference: str | None) -> Design:
         raise InvalidParameter("there is no feature that differs between the objects of a task")
     tasks = sample.tasks
     if left_out:
-        tasks = replace(tasks, table=tasks.table[:, kept])
+        tasks = replace(tasks, table=tasks.table[:, kept], encoding=None)
     return Design(tasks, tuple(sample.features[k] for k in kept), sample, tuple(notes))
 
 

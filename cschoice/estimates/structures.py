@@ -1,4 +1,4 @@
-"""What a model needs besides terms: nests by alternative, random coefficients, bounds of its own."""
+"""Structures beside the terms of a utility: nests by alternative, random coefficients."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ def _nested(made: Design, nests: Mapping[str, tuple[str, ...]]) -> Structure:
     wide = with_columns(tasks, np.column_stack([tasks.features, column]))
     present = np.unique(column).astype(int).tolist()
     labels = {
-        f"dissimilarity of nest {number}": f"dissimilarity of {names[number]}"
-        for number in present
+        f"dissimilarity of nest {number}": f"dissimilarity of {names[number]}" for number in present
     }
     alone = [
         name

@@ -43,9 +43,7 @@ def covariance(hessian: Matrix, penalty: Vector, sizes: Vector, fixed: Mask) -> 
     return inverse
 
 
-def inverted(
-    hessian: Matrix, penalty: Vector, sizes: Vector, fixed: Mask
-) -> tuple[Matrix, Mask]:
+def inverted(hessian: Matrix, penalty: Vector, sizes: Vector, fixed: Mask) -> tuple[Matrix, Mask]:
     """Return a generalized inverse Hessian of loss and penalty, and which parameters are known.
 
     Flat directions stay where they are: identified parameters do not depend on them.

@@ -72,7 +72,7 @@ class TaskLayout:
     def _arrange(
         self, tasks: ChoiceTasks, top: NDArray[np.int64], block_entries: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Cut the tasks into blocks; return the entry at each place and the task at each position."""
+        """Cut tasks into blocks; return the entry at each place, the task at each position."""
         order = np.empty(tasks.n_entries, dtype=np.int64)
         task_numbers = np.empty(len(tasks), dtype=np.int64)
         sizes, starts = tasks.sizes, tasks.offsets[:-1]

@@ -166,8 +166,8 @@ def _block_terms(
 ) -> tuple[Any, Values, Values]:
     """Return a block's negative log-likelihood and its derivatives by lambdas and log shares.
 
-    Those by lambdas are of each task. The derivatives by an object's log shares sum to the derivative by its utility. ``lambdas``
-    is (nests, 1, 1); the chosen object comes first.
+    Those by lambdas are of each task. The derivatives by an object's log shares sum to the
+    derivative by its utility. ``lambdas`` is (nests, 1, 1); the chosen object comes first.
     """
     powers = (utilities + log_shares) / lambdas
     top = powers.real.max(axis=1, keepdims=True)
