@@ -7,17 +7,11 @@ from typing import Annotated
 import typer
 
 from cschoice.errors import InvalidParameter
-from cschoice.evaluation.metrics import TARGETS
 from cschoice.report import ALL, FORMATS, TERMINAL
 from cschoice.report.compute.summary import Summary, summarize
-from cschoice.report.contents.curve_tables import curve_table
-from cschoice.report.contents.headlines import headlines
-from cschoice.report.contents.pictures import curves
-from cschoice.report.contents.score_tables import comparison_table
+from cschoice.report.contents.outline import outline
 from cschoice.report.contents.table import Table, plain
-from cschoice.report.contents.winner_tables import winners_table
 from cschoice.report.formats.writing import formats, write
-from cschoice.tasks import Kind
 
 from .console import answer_table, talk
 from .options import DEFAULT_EXPERIMENT, DEFAULT_RESULTS, PROFILE, ExperimentName, ProfileName
@@ -57,27 +51,25 @@ def report(
 
 
 def _show(summary: Summary) -> None:
-    """Print the target measures, the curves, the winners, the headlines and the missing parts."""
-    for kind in Kind:
-        if rows := summary.of_kind(kind):
-            _print(comparison_table(rows, kind, TARGETS[kind], summary.against_paper), "Dataset")
-    for picture in curves(summary):
-        _print(curve_table(picture.content, picture.name), "Learner")
-    if summary.contests:
-        _print(winners_table(summary.contests, summary.results), "Verdict")
-    for title, lines in (("Summary", headlines(summary)), ("Missing", summary.missing)):
-        shown = [f"  {line}" for line in lines]
-        if shown:
-            typer.echo("\n".join([title, *shown, ""]))
+    """Print the sections, those of sentences last: what a terminal shows at its end is read."""
+    sections = outline(summary)
+    for section in sections:
+        for table in (*section.tables, *section.behind_pictures):
+            _print(table)
+    for section in sections:
+        if section.text and not section.pictures:
+            lines = (f"  {line}" for line in section.text)
+            typer.echo("\n".join([section.title, *lines, ""]))
 
 
-def _print(table: Table, folding: str) -> None:
+def _print(table: Table) -> None:
     columns = [
         f"#{column.label}" if column.numeric or column.scores else column.label
         for column in table.columns
     ]
     rows = [[plain(cell, table.gaps) for cell in row] for row in table.rows()]
-    answer_table(table.caption, columns, rows, folding)
+    wide = [column.label for column in table.columns if column.wide]
+    answer_table(table.caption, columns, rows, folding=(wide or columns)[0])
     notes = [f"[{number}] {reason}" for number, reason in enumerate(table.gaps, start=1)]
     if any(entry.endswith("*") for row in rows for entry in row):
         notes.insert(0, "* best on its dataset")

@@ -174,8 +174,4 @@ def row_of(summary, dataset, learner):
 
 def tables_of(summary):
     """Return all tables of a report by name."""
-    return {
-        table.name: table
-        for section in outline(summary)
-        for table in (*section.tables, *section.further)
-    }
+    return {table.name: table for section in outline(summary) for table in section.every_table}

@@ -196,5 +196,8 @@ class Record:
     environment: Mapping[str, str] = field(default_factory=dict)
     n_train: int | None = None  # tasks of the fold; None where not recorded
     n_test: int | None = None
+    n_features: int | None = None
+    smallest: int | None = None  # number of objects in the smallest and largest task of the fold
+    largest: int | None = None
     sample: str | None = None  # which part of the paper's data was there, if not all of them
     curves: Sequence[Curve] = field(default_factory=list)

@@ -45,6 +45,9 @@ SCHEMAS = {
         ("processor", "string"),
         ("n_train", "int64"),
         ("n_test", "int64"),
+        ("n_features", "int64"),
+        ("smallest", "int64"),
+        ("largest", "int64"),
         ("sample", "string"),
     ],
     "metrics": [*_JOB, ("metric", "string"), ("value", "double")],
@@ -67,6 +70,8 @@ SCHEMAS = {
         ("value", "double"),
     ],
 }
+# The fold's tasks, as the record has them; results of earlier versions do not tell.
+_OF_FOLD = ("n_train", "n_test", "n_features", "smallest", "largest", "sample")
 
 Row = dict[str, Any]
 Rows = Mapping[str, Sequence[Row]]  # by the name of their table
@@ -105,9 +110,7 @@ def record_of(rows: Rows) -> Record:
         n_trials=row["n_trials"],
         seconds=row["seconds"],
         environment=json.loads(row["environment"]),
-        n_train=row["n_train"],
-        n_test=row["n_test"],
-        sample=row["sample"],
+        **{column: row[column] for column in _OF_FOLD},
         curves=[
             Curve(*names, [point["x"] for point in some], [point["value"] for point in some])
             for names, some in points.items()
@@ -208,9 +211,10 @@ def _with_added_columns(folds: pa.Table) -> pa.Table:
     for column in ("commit", "version", "node", "processor"):
         if column not in folds.column_names:
             folds = folds.append_column(column, pa.array([one[column] for one in origins]))
-    for column, kind in (("n_train", "int64"), ("n_test", "int64"), ("sample", "string")):
+    kinds = dict(SCHEMAS["folds"])
+    for column in _OF_FOLD:
         if column not in folds.column_names:
-            nothing = pa.nulls(len(folds), pa.type_for_alias(kind))
+            nothing = pa.nulls(len(folds), pa.type_for_alias(kinds[column]))
             folds = folds.append_column(column, nothing)
     return folds
 
@@ -242,9 +246,7 @@ def _fold_row(job: Job, record: Record) -> Row:
         "key": record.key,
         "environment": to_json(record.environment),
         **origin(record.environment),
-        "n_train": record.n_train,
-        "n_test": record.n_test,
-        "sample": record.sample,
+        **{column: getattr(record, column) for column in _OF_FOLD},
     }
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import result_examples
 
+from cschoice.report.compute.summary import summarize
+from cschoice.report.contents.outline import outline
 from cschoice.report.formats import html, latex, text
 
 SVG = b'<svg viewBox="0 0 1 1"></svg>'
@@ -50,7 +52,7 @@ def test_the_terminal_shows_ours_beside_the_papers(run):
                                  "table-datasets.tex", "table-ranges.tex",
                                  "figure-bars-singleton.pdf", "figure-tasks.pdf"}),
         ("markdown", "report.md", {"figure-bars-singleton.svg"}),
-        ("csv", "results.csv", {"pairs.csv", "ranks.csv"}),
+        ("csv", "results.csv", {"pairs.csv", "ranks.csv", "tables.csv", "table-winners.csv"}),
         ("html", "report.html", set()),
     ],
 )  # fmt: skip
@@ -62,15 +64,25 @@ def test_each_format_writes_its_files_and_says_which_to_open(run, name, first, b
     assert len(files) > 1 or name == "html"
 
 
+@pytest.mark.parametrize(("name", "suffix"), [("latex", "tex"), ("csv", "csv")])
 @pytest.mark.usefixtures("no_drawing")
-def test_other_results_leave_nothing_of_the_last_report(run):
-    run("report --format latex")
-    mine = Path("results/report/table-mine.tex")
+def test_other_results_leave_nothing_of_the_last_report(run, name, suffix):
+    run(f"report --format {name}")
+    mine = Path(f"results/report/table-mine.{suffix}")
     mine.write_text("not of the report")
-    assert Path("results/report/table-subset.tex").exists()
-    run("report --format latex --profile smoke")  # medoid only
-    assert not Path("results/report/table-subset.tex").exists()
+    assert Path(f"results/report/table-subset.{suffix}").exists()
+    run(f"report --format {name} --profile smoke")  # medoid only
+    assert not Path(f"results/report/table-subset.{suffix}").exists()
     assert mine.exists()
+
+
+def test_the_terminal_shows_the_tables_of_the_other_formats(run):
+    shown = run("report").stdout
+    for section in outline(summarize(Path("results"), "laptop")):
+        for table in section.tables:
+            assert table.caption[:60] in shown
+    assert "Log-loss ↓" in shown
+    assert shown.rstrip().splitlines()[-1].startswith("  ")  # what is missing is read last
 
 
 @pytest.mark.usefixtures("no_drawing")

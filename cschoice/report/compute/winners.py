@@ -133,7 +133,8 @@ def ratio_tested(dataset: str, n_folds: int) -> float:
     >>> ratio_tested("medoid", 5), ratio_tested("letor-mq2008", 5)
     (0.0, 0.25)
     """
-    known = DATASETS[dataset].test_to_train if dataset in DATASETS else None
+    info = DATASETS.written.get(dataset)
+    known = info.test_to_train if info else None
     return 1 / max(1, n_folds - 1) if known is None else known
 
 

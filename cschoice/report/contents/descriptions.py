@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cschoice.datasets import DATASETS, DatasetInfo
-from cschoice.errors import CschoiceError
+from cschoice.datasets import DATASETS
 from cschoice.report.compute import paper
 from cschoice.report.compute.inputs import Inputs
-from cschoice.report.compute.labels import PARAMETERS, learner_label, learners_in_order
+from cschoice.report.compute.labels import (
+    PARAMETERS,
+    dataset_label,
+    learner_label,
+    learners_in_order,
+)
 from cschoice.report.compute.scores import Result
 from cschoice.report.contents.table import Cell, Column, NumberCell, Row, RowGroup, Table
 from cschoice.tasks import Kind
@@ -22,53 +27,55 @@ if TYPE_CHECKING:
 Count = int | tuple[int, int]
 
 
-def datasets_table(results: Sequence[Result]) -> Table:
-    """Return the overview of the datasets (tab:datasets:overview), imported ones included."""
-    known = dict(DATASETS.written)
-    known |= {
-        result.dataset: info for result in results if (info := _info(result.dataset)) is not None
-    }
-    n_done = dict.fromkeys(known, 0)
-    for result in results:
-        if result.folds and result.dataset in n_done:
-            n_done[result.dataset] += 1
+def datasets_table(inputs: Inputs, results: Sequence[Result]) -> Table:
+    """Return the overview of the datasets (tab:datasets:overview), others with results included."""
+    kinds = {name: info.kind for name, info in DATASETS.written.items()}
+    kinds |= {result.dataset: result.kind for result in results}
+    n_done = Counter(result.dataset for result in results if result.folds)
 
-    def row(name: str, info: DatasetInfo) -> Row:
-        sizes = (info.n_train, info.n_test, info.n_features, info.n_objects)
-        results = f"{n_done[name]} learners" if n_done[name] else "none"
-        return Row((info.label, *(_count(size) for size in sizes), results))
+    def row(name: str) -> Row:
+        info, folds = DATASETS.written.get(name), inputs.folds[inputs.folds["dataset"] == name]
+        used = [_used(folds, "n_train"), _used(folds, "n_test")]
+        sizes: list[Count | None]
+        if info:
+            sizes = [info.n_train, info.n_test, info.n_features, info.n_objects]
+        else:
+            sizes = [None, None, _used(folds, "n_features"), _used(folds, "smallest", "largest")]
+        done = f"{n_done[name]} learners" if n_done[name] else "none"
+        return Row((dataset_label(name), *map(_count, [*sizes, *used]), done))
 
+    labels = ("# Train", "# Test", "# Features", "|Q|", "Trained on", "Tested on")
     return Table(
         "datasets",
-        "The datasets, with the sizes of the paper; a range is over folds or tasks.",
+        "The datasets with the sizes of the paper, and the tasks that were used here; a range is "
+        "over folds or tasks.",
         (
             Column("Problem"),
             Column("Dataset"),
-            Column("# Train", numeric=True),
-            Column("# Test", numeric=True),
-            Column("# Features", numeric=True),
-            Column("|Q|", numeric=True),
+            *(Column(label, numeric=True) for label in labels),
             Column("Results here"),
         ),
         tuple(
             RowGroup(
                 f"{str(kind).capitalize()} choice",
-                tuple(row(name, info) for name, info in known.items() if info.kind is kind),
+                tuple(row(name) for name, own in kinds.items() if own is kind),
             )
             for kind in Kind
         ),
     )
 
 
-def _info(name: str) -> DatasetInfo | None:
-    """Return the description of a dataset; None for one that was imported elsewhere."""
-    try:
-        return DATASETS[name]
-    except CschoiceError:
+def _used(folds: pd.DataFrame, *columns: str) -> Count | None:
+    """Return the number in columns of the folds, or its range; None where none was recorded."""
+    values = sorted(int(value) for column in columns for value in folds[column].dropna())
+    if not values:
         return None
+    return values[0] if values[0] == values[-1] else (values[0], values[-1])
 
 
-def _count(value: Count) -> NumberCell:
+def _count(value: Count | None) -> Cell:
+    if value is None:
+        return ""
     if isinstance(value, int):
         return NumberCell(f"{value:,}", value)
     return NumberCell(f"[{value[0]:,}, {value[1]:,}]", value[0])

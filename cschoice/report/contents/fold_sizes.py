@@ -1,80 +1,65 @@
-"""The folds of LETOR and Expedia, counted in the data where they are present."""
+"""The numbers of tasks of each fold, beside the paper's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cschoice.datasets import make_dataset
-from cschoice.datasets.raw.observed_choices import ObservedChoices
 from cschoice.datasets.raw.paper_counts import PAPER_COUNTS
-from cschoice.errors import CschoiceError
+from cschoice.report.compute.inputs import Inputs
 from cschoice.report.compute.labels import dataset_label
-from cschoice.report.contents.table import Column, Row, RowGroup, Table, number
+from cschoice.report.contents.table import Cell, Column, Row, RowGroup, Table, number
 
 _TABLES = {
     "letor": ("The folds of LETOR", ("letor-mq2007", "letor-mq2008")),
     "letor-list": ("The folds of LETOR, listwise", ("letor-mq2007-list", "letor-mq2008-list")),
     "expedia": ("The folds of Expedia", ("expedia-subset", "expedia-singleton")),
 }
-_SEED = 0
-
-Counts = tuple[int, int, int]  # of training tasks, test tasks and sub-samples for training
 
 
-def fold_size_tables() -> list[Table]:
-    """Return a table for each family of datasets of which there are files."""
+def fold_size_tables(inputs: Inputs) -> list[Table]:
+    """Return a table for each family of datasets whose folds were recorded with their sizes."""
     tables = []
     for name, (caption, datasets) in _TABLES.items():
-        found = [counted for dataset in datasets if (counted := _counted(dataset))]
+        found = [group for dataset in datasets if (group := _group(inputs, dataset)).rows]
         if found:
             tables.append(_table(name, caption, found))
     return tables
 
 
-def _counted(dataset: str) -> tuple[RowGroup, str] | None:
-    """Count the tasks of each fold, beside the paper's; None if there are no files."""
-    source = make_dataset(dataset)
-    if not isinstance(source, ObservedChoices):
-        return None
-    try:
-        whole = source.whole()
-    except CschoiceError:  # not there, damaged, no room for a cache: the results do not need it
-        return None
-    sizes = whole.tasks.sizes
+def _group(inputs: Inputs, dataset: str) -> RowGroup:
+    """Return the sizes of each fold; they are the same for all learners that took all tasks."""
+    folds = inputs.folds[inputs.folds["dataset"] == dataset].dropna(subset="n_train")
     rows = []
-    for fold, (name, printed) in enumerate(_printed(dataset).items()):
-        train, test = source.split(whole, fold, _SEED)
-        large = sizes[train][sizes[train] > source.n_objects]
-        ours = len(train), len(test), int(source.n_samples(large).sum())
-        both = [number(count) for pair in zip(ours, printed, strict=True) for count in pair]
-        rows.append(Row((name, *both)))
-    label = dataset_label(dataset)
-    about = f"{label}: {len(sizes):,} tasks of {sizes.min():,} to {sizes.max():,} objects"
-    return RowGroup(label, tuple(rows)), f"{about}, {whole.tasks.n_features} features."
+    for fold in sorted(set(folds["fold"].astype(int))):
+        jobs = folds[folds["fold"] == fold]
+        ours = (int(jobs[column].max()) for column in ("n_train", "n_test"))
+        cells: list[Cell] = []
+        for count, printed in zip(ours, _printed(dataset, fold), strict=True):
+            cells += [number(count), number(printed)]
+        rows.append(Row((str(fold + 1), *cells)))
+    return RowGroup(dataset_label(dataset), tuple(rows))
 
 
-def _printed(dataset: str) -> dict[str, Counts]:
-    """Return the paper's counts by the name of the fold; "all" if they are the same in each."""
+def _printed(dataset: str, fold: int) -> list[int | None]:
+    """Return the paper's numbers of sub-samples for training and of test tasks."""
     counts: Mapping[str, Any] = PAPER_COUNTS[dataset].counts
-    test, sampled = counts["test tasks"], counts["training samples"]
-    if isinstance(test, int):
-        return {"all": (counts["training tasks"], test, sampled)}
-    return {
-        str(fold): (counts["tasks"] - n_test, n_test, n_sampled)
-        for fold, (n_test, n_sampled) in enumerate(zip(test, sampled, strict=True), start=1)
-    }
+    of_folds = (counts["training samples"], counts["test tasks"])
+    return [
+        value if isinstance(value, int) else value[fold] if fold < len(value) else None
+        for value in of_folds
+    ]
 
 
-def _table(name: str, caption: str, counted: Sequence[tuple[RowGroup, str]]) -> Table:
-    labels = ("# Train", "# Test", "# Sampled train")
+def _table(name: str, caption: str, groups: Sequence[RowGroup]) -> Table:
+    labels = ("Trained on", "Tested on")
     columns = [
         Column(label, numeric=True) for count in labels for label in (count, f"{count} (paper)")
     ]
     return Table(
         name,
-        f"{caption}: tasks, and the sub-samples of larger ones for training, counted in the files.",
+        f"{caption}: the tasks that were trained on, which are sub-samples of larger ones, and "
+        "those tested on.",
         (Column("Dataset"), Column("Fold"), *columns),
-        tuple(group for group, _ in counted),
-        notes=tuple(about for _, about in counted),
+        tuple(groups),
     )

@@ -10,7 +10,6 @@ from cschoice.evaluation.metrics import shown_metrics
 from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents import pictures
-from cschoice.report.contents.curve_tables import curve_table
 from cschoice.report.contents.descriptions import datasets_table, ranges_table, tried_table
 from cschoice.report.contents.fold_sizes import fold_size_tables
 from cschoice.report.contents.headlines import headlines
@@ -32,13 +31,28 @@ class Section:
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    further: tuple[Table, ...] = ()  # details, folded away where the format can
+    further: tuple[Table, ...] = ()  # details, folded away or left out where there is no room
+
+    @property
+    def behind_pictures(self) -> tuple[Table, ...]:
+        """Return the numbers of the pictures, for those who do not see them."""
+        return tuple(picture.table for picture in self.pictures if picture.table)
+
+    @property
+    def every_table(self) -> tuple[Table, ...]:
+        """Return the tables, those behind the pictures and those of details."""
+        return (*self.tables, *self.behind_pictures, *self.further)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """Return everything that the section shows."""
+        return (*self.text, *self.every_table, *self.pictures)
 
 
 @lru_cache(maxsize=1)
 def outline(summary: Summary) -> list[Section]:
     """Return the sections that have something to show; several formats show the same ones."""
-    return [section for section in _sections(summary) if section.text or section.tables]
+    return [section for section in _sections(summary) if section.content]
 
 
 def _sections(summary: Summary) -> Iterator[Section]:
@@ -63,8 +77,8 @@ def _sections(summary: Summary) -> Iterator[Section]:
     cost = cost_table(summary.inputs, results, summary.against_paper)
     yield Section("cost", "Computing time", tables=(cost,))
     yield _hyperparameters(summary)
-    facts = (datasets_table(results), *fold_size_tables())
-    yield Section("datasets", "Datasets", tables=facts, pictures=(pictures.tasks(),))
+    facts = (datasets_table(summary.inputs, results), *fold_size_tables(summary.inputs))
+    yield Section("datasets", "Datasets", pictures=(pictures.tasks(),), further=facts)
 
 
 def _results(summary: Summary, kind: Kind) -> Section:
@@ -90,14 +104,8 @@ def _results(summary: Summary, kind: Kind) -> Section:
 
 
 def _curves(summary: Summary) -> Section:
-    drawn = pictures.curves(summary)
-    return Section(
-        "curves",
-        "Curves",
-        ("Curves of all experiments with the same profile.",),
-        pictures=tuple(drawn),
-        further=tuple(curve_table(one.content, f"curve-{one.name}") for one in drawn),
-    )
+    text = "Curves of all experiments with the same profile."
+    return Section("curves", "Curves", (text,), pictures=tuple(pictures.curves(summary)))
 
 
 def _hyperparameters(summary: Summary) -> Section:
@@ -105,7 +113,6 @@ def _hyperparameters(summary: Summary) -> Section:
     return Section(
         "hyperparameters",
         "Hyperparameters",
-        tables=(ranges_table(),),
         pictures=tuple(pictures.tuning(summary)),
-        further=(tried,) if tried else (),
+        further=(ranges_table(), *((tried,) if tried else ())),
     )

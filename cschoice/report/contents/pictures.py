@@ -10,6 +10,8 @@ from cschoice.evaluation.metrics import TARGETS
 from cschoice.report.compute.curves import Graph
 from cschoice.report.compute.labels import metric_label
 from cschoice.report.compute.summary import Summary
+from cschoice.report.contents.curve_tables import curve_table
+from cschoice.report.contents.table import Table
 from cschoice.tasks import Kind
 
 # The paper's figures, and ours that need more words than their axes.
@@ -44,6 +46,7 @@ class Picture:
     caption: str
     source: str  # "module:function" below cschoice.report.figures
     content: Any
+    table: Table | None = None  # the same numbers
 
     @property
     def file(self) -> str:
@@ -75,7 +78,8 @@ def _curve(graph: Graph) -> Picture:
     generic = f"{graph.y_label} by {graph.x_label} in experiment {graph.experiment}."
     name, caption = _CURVES.get(names, ("-".join(names), generic))
     # The name of a file that LaTeX can read, whatever the experiment is called.
-    return Picture(re.sub(r"[^A-Za-z0-9-]", "-", name), caption, "curves:draw", graph)
+    name = re.sub(r"[^A-Za-z0-9-]", "-", name)
+    return Picture(name, caption, "curves:draw", graph, curve_table(graph, f"curve-{name}"))
 
 
 def tuning(summary: Summary) -> list[Picture]:

@@ -34,7 +34,7 @@ def latex(summary: Summary) -> Files:
         "report-preamble.tex": preamble().encode(),
     }
     for section in sections:
-        for table in (*section.tables, *section.further):
+        for table in section.every_table:
             files[f"table-{table.name}.tex"] = table_tex(table).encode()
         for picture in section.pictures:
             files[f"{picture.file}.pdf"] = drawn(picture, "pdf")
@@ -56,7 +56,7 @@ def _section(section: Section) -> Iterator[str]:
         yield r"\end{itemize}"
     else:
         yield from (f"{escaped(line)}\n" for line in section.text)
-    floats = [table for table in (*section.tables, *section.further) if not table.long]
+    floats = [table for table in section.every_table if not table.long]
     yield from (rf"\input{{table-{table.name}}}" for table in floats)
     for picture in section.pictures:
         yield r"\begin{figure}"
@@ -65,5 +65,5 @@ def _section(section: Section) -> Iterator[str]:
         yield rf"  \caption{{{escaped(picture.caption)}}}"
         yield rf"  \label{{fig:{picture.name}}}"
         yield r"\end{figure}"
-    long = [table for table in (*section.tables, *section.further) if table.long]
+    long = [table for table in section.every_table if table.long]
     yield from (rf"\input{{table-{table.name}}}" for table in long)

@@ -9,7 +9,16 @@ from collections.abc import Iterable, Sequence
 from cschoice.report.compute.summary import Summary
 from cschoice.report.compute.winners import pairs
 from cschoice.report.contents.outline import TITLE, Section, outline
-from cschoice.report.contents.table import NO_RESULT, Cell, Gap, ScoreCell, Table, plain
+from cschoice.report.contents.table import (
+    NO_RESULT,
+    Cell,
+    Column,
+    Gap,
+    NumberCell,
+    ScoreCell,
+    Table,
+    plain,
+)
 from cschoice.report.figures.drawing import drawn, on_white
 
 Files = dict[str, bytes]
@@ -32,7 +41,7 @@ def _section(section: Section) -> str:
         parts.append("\n".join(f"- {_escaped(line)}" for line in section.text))
     else:
         parts += [_escaped(line) for line in section.text]
-    parts += [_table(table) for table in (*section.tables, *section.further)]
+    parts += [_table(table) for table in section.every_table]
     parts += [
         f"![{_escaped(picture.caption)}]({picture.file}.svg)\n\n*{_escaped(picture.caption)}*"
         for picture in section.pictures
@@ -68,14 +77,53 @@ def _escaped(text: str) -> str:
 
 
 def csv_files(summary: Summary) -> Files:
-    """Return every measure of every cell, every pair of learners, and every rank."""
+    """Return every measure of every cell, every pair and rank, and each table of the report."""
+    tables = [table for section in outline(summary) for table in section.every_table]
     return {
         "results.csv": _csv(_RESULTS, _results(summary)),
         "pairs.csv": _csv(_PAIRS, _pairs(summary)),
         "ranks.csv": _csv(_RANKS, _ranks(summary)),
+        "tables.csv": _csv(_TABLES, ((_file(table), table.caption) for table in tables)),
+        **{_file(table): table_csv(table) for table in tables},
     }
 
 
+def table_csv(table: Table) -> bytes:
+    """Return a table as CSV: numbers in full, a score as mean, deviation and number of folds."""
+    head: list[str] = []
+    for column in table.columns:
+        head += [column.label, *(f"{column.label} {it}" for it in _OF_SCORE if column.scores)]
+    rows = []
+    for group in table.groups:
+        for row in group.rows:
+            cells = (*((group.label,) if table.labelled else ()), *row.cells)
+            parts = zip(table.columns, cells, strict=True)
+            rows.append([value for column, cell in parts for value in _values(column, cell)])
+    return _csv(head, rows)
+
+
+_OF_SCORE = ("std", "folds")
+
+
+def _values(column: Column, cell: Cell) -> list[object]:
+    """Return the values of a cell, in as many columns of the file as its column has."""
+    if isinstance(cell, ScoreCell):
+        return [cell.score.mean, cell.score.std, cell.score.n_folds]
+    value: object = cell
+    if isinstance(cell, Gap):
+        value = ""
+    elif isinstance(cell, NumberCell) and "[" in cell.text:  # a range says more than its number
+        value = cell.text
+    elif isinstance(cell, NumberCell):
+        value = int(cell.value) if float(cell.value).is_integer() else cell.value
+    return [value, *([""] * len(_OF_SCORE) if column.scores else [])]
+
+
+def _file(table: Table) -> str:
+    return f"table-{table.name}.csv"
+
+
+_TABLES = ("file", "caption")
 _RESULTS = (
     "profile", "experiment", "dataset", "learner", "metric", "mean", "std", "n_folds", "best",
     "paper_mean", "paper_std", "difference", "verdict", "cpu_seconds", "state", "reason",

@@ -15,6 +15,7 @@ from cschoice.report.compute.summary import Summary
 # Patterns of the names by which documents show other files, and the suffixes of these files.
 _BESIDE = {
     "report.tex": (r"\{((?:table|figure)-[\w.-]+)\}", {"table": ".tex", "figure": ".pdf"}),
+    "tables.csv": (r"(table-[\w.-]+)\.csv", {"table": ".csv"}),
     "report.md": (r"\((figure-[\w.-]+)\.svg\)", {"figure": ".svg"}),
 }
 

@@ -82,6 +82,9 @@ class Context:
             environment=environment(self.device),
             n_train=len(train),
             n_test=n_test,
+            n_features=train.n_features,
+            smallest=int(train.sizes.min()),
+            largest=int(train.sizes.max()),
             sample=sample_of(self.job.dataset),
             **results,
         )

@@ -176,7 +176,7 @@ def test_an_experiment_of_curves_has_tables_of_them(tmp_path):
     assert summary.results == ()
     (graph,) = summary.curves
     (section,) = (one for one in outline(summary) if one.name == "curves")
-    (table,) = section.further
+    (table,) = section.behind_pictures
     ends = {row.cells[0]: row.cells[-1] for group in table.groups for row in group.rows}
     assert table.columns[-1].label == "400"
     assert ends["FETA-Net"] == ""  # it ended at epoch 100

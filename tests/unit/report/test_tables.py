@@ -92,21 +92,47 @@ def test_without_the_paper_there_is_nothing_of_it(tmp_path):
     assert "Paper" not in [column.label for column in tables["comparison-accuracy"].columns]
 
 
-def test_letor_is_counted_as_the_paper_did(data_folder, tmp_path, monkeypatch, small):
-    monkeypatch.setenv("CSCHOICE_CACHE", str(tmp_path))
-    if not (data_folder / "letor_mq2008").exists():
-        pytest.skip(f"{data_folder / 'letor_mq2008'} does not exist")
-    outline.cache_clear()
-    table = tables_of(small)["letor"]
-    (group,) = (group for group in table.groups if group.label == "LETOR-MQ2008")
-    for row in group.rows:
-        counts = [cell.value for cell in row.cells[1:]]
-        assert counts[::2] == counts[1::2]
+def test_the_sizes_of_folds_come_from_the_tables_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    damaged = tmp_path / "data" / "trips" / "cschoice.json"  # imported here, and broken since
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("{")
+    made = result_examples.Made()
+    for fold, n_test in enumerate((105, 112, 122)):
+        made.job("letor-mq2008", "feta", fold)
+        made.rows["folds"][-1] |= {"n_train": 4_000 + fold, "n_test": n_test}
+    made.job("trips", "feta", 0, kind="singleton")
+    made.rows["folds"][-1] |= {"n_train": 80, "n_test": 20, "n_features": 7, "smallest": 2,
+                               "largest": 9}  # fmt: skip
+    tables = tables_of(summarize(made.write(tmp_path), "laptop"))
+    (group,) = tables["letor"].groups
+    assert group.label == "LETOR-MQ2008"
+    printed = [(row.cells[3].value, row.cells[4].value) for row in group.rows]
+    assert printed == [(105, 105), (112, 112), (122, 122)]  # ours, the paper's
+    rows = {row.cells[0]: row.cells for group in tables["datasets"].groups for row in group.rows}
+    assert [cell and cell.text for cell in rows["trips"][1:7]] == [
+        "",
+        "",
+        "7",
+        "[2, 9]",
+        "80",
+        "20",
+    ]
+    assert rows["LETOR-MQ2008"][5].text == "[4,000, 4,002]"
+    assert rows["Medoid"][5] == ""
 
 
 def test_csv_has_every_number(small):
     files = {name: csv_rows(content) for name, content in csv_files(small).items()}
-    assert set(files) == {"results.csv", "pairs.csv", "ranks.csv"}
+    tables = {f"table-{name}.csv" for name in tables_of(small)}
+    assert set(files) == {"results.csv", "pairs.csv", "ranks.csv", "tables.csv"} | tables
+    assert {row["file"] for row in files["tables.csv"]} == tables
+    (score,) = (
+        row for row in files["table-singleton-1.csv"]
+        if (row["Dataset"], row["Choice model"]) == ("Medoid", "FETA-Net")
+    )  # fmt: skip
+    ours = row_of(small, "medoid", "feta").comparisons["accuracy"].ours
+    assert (float(score["Accuracy"]), float(score["Accuracy std"])) == (ours.mean, ours.std)
     (row,) = (
         row for row in files["results.csv"]
         if (row["dataset"], row["learner"], row["metric"]) == ("medoid", "feta", "accuracy")

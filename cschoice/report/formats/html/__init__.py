@@ -77,5 +77,5 @@ def _figure(picture: Picture) -> str:
 
 
 def _further(section: Section) -> Iterator[str]:
-    for table in section.further:
+    for table in (*section.behind_pictures, *section.further):
         yield f"<details><summary>{escape(table.caption)}</summary>{html_table(table)}</details>"
