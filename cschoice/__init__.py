@@ -2,34 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from cschoice._version import __version__
-from cschoice.registry import load
+from cschoice._version import __version__ as __version__
 
-# The public names, each loaded when it is first used: importing cschoice costs nothing.
-_PUBLIC = {
-    "ChoiceTasks": "cschoice.tasks:ChoiceTasks",
-    "CschoiceError": "cschoice.errors:CschoiceError",
-    "Kind": "cschoice.tasks:Kind",
-    "Predictor": "cschoice.models.predictor:Predictor",
-    "choose": "cschoice.evaluation.decisions:choose",
-    "estimate": "cschoice.estimates.estimation:estimate",
-    "make_dataset": "cschoice.datasets:make_dataset",
-    "make_learner": "cschoice.learners:make_learner",
-    "metric": "cschoice.evaluation.metrics:metric",
-    "stratified_shuffle_splits": "cschoice.tasks.splits:stratified_shuffle_splits",
-    "tune_threshold": "cschoice.evaluation.decisions:tune_threshold",
+if TYPE_CHECKING:  # what a type checker sees, and nothing else
+    from cschoice.datasets import DATASETS as DATASETS, make_dataset as make_dataset
+    from cschoice.errors import CschoiceError as CschoiceError
+    from cschoice.estimates.estimation import estimate as estimate
+    from cschoice.evaluation.decisions import choose as choose, tune_threshold as tune_threshold
+    from cschoice.evaluation.metrics import METRICS as METRICS, metric as metric
+    from cschoice.learners import LEARNERS as LEARNERS, make_learner as make_learner
+    from cschoice.learners.baselines import (
+        AllPositive as AllPositive,
+        RandomUtility as RandomUtility,
+    )
+    from cschoice.learners.fate import Fate as Fate, FateLinear as FateLinear
+    from cschoice.learners.feta import Feta as Feta, Feta3 as Feta3, FetaLinear as FetaLinear
+    from cschoice.learners.learner import Learner as Learner
+    from cschoice.learners.logit.mixed_logit import MixedLogit as MixedLogit
+    from cschoice.learners.logit.multinomial import MultinomialLogit as MultinomialLogit
+    from cschoice.learners.logit.nested_logit import (
+        GeneralizedNestedLogit as GeneralizedNestedLogit,
+        NestedLogit as NestedLogit,
+    )
+    from cschoice.learners.pairwise_svm import PairwiseSVM as PairwiseSVM
+    from cschoice.learners.ranknet import RankNet as RankNet
+    from cschoice.learners.sda import Sda as Sda
+    from cschoice.models.predictor import Predictor as Predictor
+    from cschoice.runs.tables import load_results as load_results
+    from cschoice.study.run import run_study as run_study
+    from cschoice.tasks import ChoiceTasks as ChoiceTasks, Kind as Kind
+    from cschoice.tasks.splits import stratified_shuffle_splits as stratified_shuffle_splits
+
+# The same names by module, each loaded when it is first used: importing cschoice costs nothing.
+_PLACES = {
+    "datasets": ("DATASETS", "make_dataset"),
+    "errors": ("CschoiceError",),
+    "estimates.estimation": ("estimate",),
+    "evaluation.decisions": ("choose", "tune_threshold"),
+    "evaluation.metrics": ("METRICS", "metric"),
+    "learners": ("LEARNERS", "make_learner"),
+    "learners.baselines": ("AllPositive", "RandomUtility"),
+    "learners.fate": ("Fate", "FateLinear"),
+    "learners.feta": ("Feta", "Feta3", "FetaLinear"),
+    "learners.learner": ("Learner",),
+    "learners.logit.mixed_logit": ("MixedLogit",),
+    "learners.logit.multinomial": ("MultinomialLogit",),
+    "learners.logit.nested_logit": ("GeneralizedNestedLogit", "NestedLogit"),
+    "learners.pairwise_svm": ("PairwiseSVM",),
+    "learners.ranknet": ("RankNet",),
+    "learners.sda": ("Sda",),
+    "models.predictor": ("Predictor",),
+    "runs.tables": ("load_results",),
+    "study.run": ("run_study",),
+    "tasks": ("ChoiceTasks", "Kind"),
+    "tasks.splits": ("stratified_shuffle_splits",),
 }
+_PUBLIC = {name: place for place, names in _PLACES.items() for name in names}
 
-__all__ = ["__version__", *_PUBLIC]
+if not TYPE_CHECKING:
+    __all__ = ["__version__", *_PUBLIC]
 
+    def __getattr__(name: str) -> object:
+        from cschoice.registry import load
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return load(_PUBLIC[name])
-    raise AttributeError(f"module 'cschoice' has no attribute '{name}'")
+        if name not in _PUBLIC:
+            raise AttributeError(f"module 'cschoice' has no attribute '{name}'")
+        return load(f"cschoice.{_PUBLIC[name]}:{name}")
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__() -> list[str]:
+        return sorted(__all__)

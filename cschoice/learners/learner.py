@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from cschoice.errors import InvalidParameter, InvalidTasks, NotFitted
 from cschoice.evaluation.decisions import probabilities
 from cschoice.space import Dimension, Limit, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
 
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        """What learners use of scikit-learn's class, which has no types."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters of the constructor."""
+            ...
+
+        def set_params(self, **params: Any) -> Self:
+            """Change parameters of the constructor."""
+            ...
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+else:
+    from sklearn.base import BaseEstimator
+
 Arrays = Mapping[str, NDArray[Any]]
 
 
-class Learner(BaseEstimator):  # type: ignore[misc]
+class Learner(BaseEstimator):
     """A context-dependent utility function that is learned from choice tasks.
 
     scikit-learn's contract: the constructor only stores its arguments, ``fit`` returns the

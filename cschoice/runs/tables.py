@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cschoice.datasets import DATASETS
-from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.errors import FileNotUsable, InvalidFile, UnknownName
 from cschoice.io.documents import to_json
 from cschoice.io.files import replacing
+from cschoice.registry import unknown_name
 from cschoice.runs.environment import origin
 from cschoice.runs.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
 
@@ -172,6 +173,13 @@ class StoredTables:
                 grouped.setdefault(name_of(row), []).append(row)
             self._by_job[table] = grouped
         return self._by_job[table]
+
+
+def load_results(folder: str | Path = "results", table: str = "metrics") -> pd.DataFrame:
+    """Return a table of a results folder: ``metrics``, ``folds``, ``trials`` or ``curves``."""
+    if table not in SCHEMAS:
+        raise UnknownName(unknown_name("table", table, SCHEMAS))
+    return read(Path(folder), table)
 
 
 def read(results: Path, name: str) -> pd.DataFrame:

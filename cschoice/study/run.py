@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from cschoice.datasets import DATASETS
@@ -12,9 +13,11 @@ from cschoice.errors import InvalidParameter
 from cschoice.io.locks import claimed_by_living
 from cschoice.runs.collect import check_tables, collect
 from cschoice.runs.executors import Executor, OnEvent, Outcome
+from cschoice.runs.executors.local import LocalExecutor, local_slots
 from cschoice.runs.records import Job, Record
 from cschoice.runs.run import run_jobs
 from cschoice.runs.store import Progress, ResultStore
+from cschoice.study.config import DEFAULT_PROFILE, load
 from cschoice.study.plan import Selection, plan, planned_on_disk
 from cschoice.study.settings import Study
 
@@ -77,22 +80,33 @@ class StudyRun:
 
 
 def run_study(
-    study: Study,
-    selection: Selection,
-    store: ResultStore,
-    executor: Executor,
+    config: str | Path | None = None,
     *,
+    experiment: str = "study",
+    profile: str = DEFAULT_PROFILE,
+    learners: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    folds: int | None = None,
+    trials: int | None = None,
+    results: str | Path = "results",
+    executor: Executor | None = None,
     redo: bool = False,
     on_event: OnEvent = _ignore,
     on_outcome: OnOutcome = _ignore,
 ) -> StudyRun:
-    """Run the jobs that are left of a selection and write the tables, as ``cschoice run`` does.
+    """Run the jobs that are left of a study and write the tables, as ``cschoice run`` does.
 
-    ``on_event`` follows the jobs while they run, ``on_outcome`` gets each one's end.
+    The study is that of a file, else of experiments.yaml in this folder, else the built-in one;
+    learners and datasets are names or globs, none means all. Jobs run on this machine, one per
+    GPU or core, unless an executor for the same ``results`` is given. ``on_event`` follows the
+    jobs while they run, ``on_outcome`` gets each one's end.
     """
-    run = StudyRun(study, selection, store, redo=redo)
+    study = load(None if config is None else Path(config))
+    selection = Selection(experiment, profile, learners, datasets, folds, trials)
+    run = StudyRun(study, selection, ResultStore(Path(results)), redo=redo)
+    where = executor or LocalExecutor(run.store, local_slots("auto", None))
     run.open()
-    for outcome, record in run.outcomes(executor, on_event):
+    for outcome, record in run.outcomes(where, on_event):
         on_outcome(outcome, record)
     run.collect()
     return run
