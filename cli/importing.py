@@ -97,6 +97,14 @@ def import_table(
             rich_help_panel=_TABLE,
         ),
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="How much a task counts, a positive number; by default all count alike.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
     context: Annotated[
         str,
         typer.Option(
@@ -190,6 +198,7 @@ def import_table(
         alternatives=alternatives,
         available=available,
         group=group,
+        weight=weight,
         context=context,
         cross=cross,
         categorical=categorical,

@@ -193,7 +193,7 @@ def _read_description(folder: Path, path: Path, *version: int) -> DatasetDescrip
 
 def _hash(tasks: ChoiceTasks, encoding: Encoding) -> str:
     digest = hashlib.blake2b(to_json([tasks.kind, asdict(encoding)]).encode(), digest_size=16)
-    for array in (tasks.features, tasks.offsets, tasks.chosen, tasks.groups):
+    for array in (tasks.features, tasks.offsets, tasks.chosen, tasks.groups, tasks.weights):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

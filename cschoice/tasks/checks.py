@@ -14,7 +14,13 @@ Array = NDArray[Any]
 
 
 def checked(
-    table: Any, items: Any, offsets: Any, chosen: Any, groups: Any, singleton: bool
+    table: Any,
+    items: Any,
+    offsets: Any,
+    chosen: Any,
+    groups: Any,
+    weights: Any,
+    singleton: bool,
 ) -> tuple[tuple[Array, Array, Array, Array] | None, list[str]]:
     """Return the arrays in their types, or None and all problems with them."""
     problems: list[str] = []
@@ -37,9 +43,12 @@ def checked(
             )
     if numbers is not None and starts is not None:
         problems += _problems_of_tasks(len(numbers), starts.astype(np.int64), marks, singleton)
-    known = None if groups is None else _numbers("groups", groups, 1, "iu", problems)
-    if known is not None and starts is not None and len(known) != len(starts) - 1:
-        problems.append(f"there are {len(starts) - 1:,} tasks but {len(known):,} groups")
+    for name, values, kinds in (("groups", groups, "iu"), ("weights", weights, "iuf")):
+        known = None if values is None else _numbers(name, values, 1, kinds, problems)
+        if known is not None and starts is not None and len(known) != len(starts) - 1:
+            problems.append(f"there are {len(starts) - 1:,} tasks but {len(known):,} {name}")
+        if known is not None and name == "weights" and not _positive(known).all():
+            problems.append(counted(~_positive(known), "task", "whose weight is not positive"))
     if problems or features is None or numbers is None or starts is None or marks is None:
         return None, problems
     with np.errstate(over="ignore"):
@@ -100,6 +109,12 @@ def _problems_of_tasks(
     if singleton and (n_chosen > 1).any():
         problems.append(counted(n_chosen > 1, "singleton task", "with more than one chosen object"))
     return problems
+
+
+def _positive(values: Array) -> NDArray[np.bool_]:
+    """Mark the values that are positive numbers, not NaN, not infinite."""
+    marked: NDArray[np.bool_] = np.isfinite(values) & (values > 0)
+    return marked
 
 
 def counted(wrong: NDArray[np.bool_], noun: str, problem: str) -> str:

@@ -33,6 +33,7 @@ _TYPES = {
     "kind": None,
     "groups": np.int64,
     "encoding": None,
+    "weights": np.float64,
 }
 
 
@@ -60,6 +61,7 @@ class ChoiceTasks(Ragged):
     kind: Kind
     groups: NDArray[np.int64] | None = None  # (n_tasks,) who chose, where it is known
     encoding: frames.Encoding | None = None  # how a table became these tasks, if one did
+    weights: NDArray[np.float64] | None = None  # (n_tasks,) how much each counts, if not alike
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -70,6 +72,7 @@ class ChoiceTasks(Ragged):
             self.offsets,
             self.chosen,
             self.groups,
+            self.weights,
             self.kind == Kind.SINGLETON,
         )
         if self.kind not in list(Kind):
@@ -80,7 +83,7 @@ class ChoiceTasks(Ragged):
                 problems.append(f"the encoding names {n_named} features, there are {n_features}")
         if problems or arrays is None:
             raise InvalidTasks(problems)
-        self._store(*arrays, Kind(self.kind), self.groups, self.encoding)
+        self._store(*arrays, Kind(self.kind), self.groups, self.encoding, self.weights)
 
     def _store(self, *values: Any) -> None:
         """Set the fields, in their order."""
@@ -98,11 +101,16 @@ class ChoiceTasks(Ragged):
         kind: Kind,
         groups: ArrayLike | None = None,
         encoding: frames.Encoding | None = None,
+        weights: ArrayLike | None = None,
     ) -> Self:
         """Make tasks without the checks, from arrays that are valid by construction."""
         tasks = object.__new__(cls)
-        tasks._store(table, items, offsets, chosen, kind, groups, encoding)
+        tasks._store(table, items, offsets, chosen, kind, groups, encoding, weights)
         return tasks
+
+    def with_arrays(self, **arrays: Any) -> Self:
+        """Return these tasks with some fields replaced, without the checks."""
+        return self.trusted(**{name: getattr(self, name) for name in _TYPES} | arrays)
 
     @classmethod
     def from_dense(cls, x: ArrayLike, chosen: ArrayLike, kind: Kind) -> Self:
@@ -131,7 +139,14 @@ class ChoiceTasks(Ragged):
         """Make tasks from an encoded table; in one to be predicted nothing is chosen."""
         items = np.arange(len(table.features))
         return cls.trusted(
-            table.features, items, table.offsets, table.chosen, kind, table.groups, table.encoding
+            table.features,
+            items,
+            table.offsets,
+            table.chosen,
+            kind,
+            table.groups,
+            table.encoding,
+            table.weights,
         )
 
     @classmethod
@@ -145,6 +160,7 @@ class ChoiceTasks(Ragged):
                 "kind": part.kind,
                 "number of features": part.n_features,
                 "groups": part.groups is not None,
+                "weights": part.weights is not None,
             }
             for part in parts
         ]
@@ -153,6 +169,7 @@ class ChoiceTasks(Ragged):
         shared = all(part.table is first.table for part in parts)
         same_encoding = all(part.encoding == first.encoding for part in parts)
         groups = [part.groups for part in parts if part.groups is not None]
+        weights = [part.weights for part in parts if part.weights is not None]
         shift = np.cumsum([0] + [0 if shared else len(part.table) for part in parts])
         sizes = np.concatenate([part.sizes for part in parts])
         return cls.trusted(
@@ -163,6 +180,7 @@ class ChoiceTasks(Ragged):
             first.kind,
             np.concatenate(groups) if groups else None,
             first.encoding if same_encoding else None,
+            np.concatenate(weights) if weights else None,
         )
 
     @classmethod
@@ -199,6 +217,7 @@ class ChoiceTasks(Ragged):
             groups=None if self.groups is None else self.spread(self.groups),
             origin=origin or {},
             encoding=None if self.encoding is None else asdict(self.encoding),
+            weights=None if self.weights is None else self.spread(self.weights),
         )
         parquet.write(Path(path), columns, progress)
 
@@ -235,7 +254,7 @@ class ChoiceTasks(Ragged):
             return NotImplemented
         if (self.kind, self.n_features) != (other.kind, other.n_features):
             return False
-        for name in ("offsets", "chosen", "groups"):
+        for name in ("offsets", "chosen", "groups", "weights"):
             if not np.array_equal(getattr(self, name), getattr(other, name)):
                 return False
         step = max(1, _COMPARED_AT_ONCE // max(1, self.n_features))
@@ -268,27 +287,17 @@ class ChoiceTasks(Ragged):
             index = index[0]
         numbers = self.numbers(index)
         entries = self.entries(numbers)
-        return self.trusted(
-            self.table,
-            self.items[entries],
-            starts_of(self.sizes[numbers]),
-            self.chosen[entries],
-            self.kind,
-            None if self.groups is None else self.groups[numbers],
-            self.encoding,
+        return self.with_arrays(
+            items=self.items[entries],
+            offsets=starts_of(self.sizes[numbers]),
+            chosen=self.chosen[entries],
+            groups=None if self.groups is None else self.groups[numbers],
+            weights=None if self.weights is None else self.weights[numbers],
         )
 
     def scaled(self, scaling: Scaling) -> ChoiceTasks:
         """Bring the features to a scale."""
-        return self.trusted(
-            scaling.apply(self.table),
-            self.items,
-            self.offsets,
-            self.chosen,
-            self.kind,
-            self.groups,
-            self.encoding,
-        )
+        return self.with_arrays(table=scaling.apply(self.table))
 
 
 def _read_only(values: ArrayLike, dtype: Any) -> NDArray[Any]:

@@ -2,7 +2,8 @@
 
 One row per entry (an object in a task), in order: ``task`` (0, 1, 2, …), ``chosen`` (0 or 1;
 a number, because SQL averages numbers and not booleans) and one float column per feature,
-``x0``, ``x1``, … Where it is known who chose, ``group`` is the chooser's number. Where objects
+``x0``, ``x1``, … Where it is known who chose, ``group`` is the chooser's number; where tasks do not
+count alike, ``weight`` is the task's. Where objects
 occur in many tasks, repeating their features would cost gigabytes: then the rows carry ``item``
 instead, and the features stand once per item in a second file, ``NAME.items.parquet`` beside
 ``NAME.parquet``. The schema's metadata holds one JSON object under the key ``cschoice``: format
@@ -27,6 +28,7 @@ from cschoice.io.files import replacing
 FORMAT_VERSION = 1
 _KEY = b"cschoice"
 _ROWS_PER_GROUP = 250_000
+_NAMED = ("task", "group", "weight", "item", "chosen")  # the others are features
 
 Progress = Callable[[int], None]
 
@@ -43,6 +45,7 @@ class TaskColumns:
     origin: Mapping[str, Any]
     groups: NDArray[np.int64] | None = None  # one per entry, where it is known who chose
     encoding: Mapping[str, Any] | None = None  # of the table that the tasks come from
+    weights: NDArray[np.float64] | None = None  # one per entry, where tasks do not count alike
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -59,6 +62,7 @@ class TaskColumns:
             "kind": self.kind,
             "groups": None if self.groups is None else self.groups[self.starts],
             "encoding": self.encoding,
+            "weights": None if self.weights is None else self.weights[self.starts],
         }
 
 
@@ -103,7 +107,9 @@ def read(path: Path) -> TaskColumns:
     chosen = _column(file, "chosen", path, "iub")
     if not np.isin(chosen, (0, 1)).all():
         raise _damaged(path, "chosen has values other than 0 and 1")
-    groups = _column(file, "group", path, "iu") if "group" in file.schema_arrow.names else None
+    names = file.schema_arrow.names
+    groups = _column(file, "group", path, "iu") if "group" in names else None
+    weights = _column(file, "weight", path, "iuf") if "weight" in names else None
     columns = TaskColumns(
         kind=about["kind"],
         task=_column(file, "task", path, "iu").astype(np.int64),
@@ -113,6 +119,7 @@ def read(path: Path) -> TaskColumns:
         groups=None if groups is None else groups.astype(np.int64),
         origin=about["origin"],
         encoding=about["encoding"],
+        weights=None if weights is None else weights.astype(np.float64),
     )
     numbers = columns.task[columns.starts]
     if not np.array_equal(numbers, np.arange(len(numbers))):
@@ -121,9 +128,11 @@ def read(path: Path) -> TaskColumns:
 
 
 def _entries(columns: TaskColumns) -> dict[str, NDArray[Any]]:
-    first = {"task": columns.task}
+    first: dict[str, NDArray[Any]] = {"task": columns.task}
     if columns.groups is not None:
         first["group"] = columns.groups
+    if columns.weights is not None:
+        first["weight"] = columns.weights
     chosen = {"chosen": columns.chosen.astype(np.int8)}
     if columns.items is None:
         return first | chosen | _features(columns.table)
@@ -212,9 +221,7 @@ def _about(path: Path, metadata: bytes) -> dict[str, Any]:
 
 def _feature_matrix(file: Any, path: Path) -> NDArray[np.float32]:
     """Read the columns x0, x1, …, which must be all columns but the named ones."""
-    names = [
-        name for name in file.schema_arrow.names if name not in ("task", "group", "item", "chosen")
-    ]
+    names = [name for name in file.schema_arrow.names if name not in _NAMED]
     if not names or names != [f"x{k}" for k in range(len(names))]:
         raise _damaged(path, f"features must be x0, x1, …, got {', '.join(names) or 'none'}")
     table = np.empty((file.metadata.num_rows, len(names)), dtype=np.float32)

@@ -157,6 +157,26 @@ def test_predictions_in_parquet_keep_the_types_of_the_names(run, write, column):
     assert predicted[["trip", "mode"]].values.tolist() == codes[["trip", "mode"]].values.tolist()
 
 
+# Weights
+
+
+def test_tasks_count_by_their_weights(run, write):
+    table = trips().assign(w=np.repeat(np.arange(1, 21) / 4, 3))
+    write(table)
+    line = f"{TRIPS} --features cost --weight w"
+    run(line)
+    tasks = imported()
+    assert tasks.weights.tolist() == (np.arange(1, 21) / 4).tolist()
+    assert tasks[[3, 1]].weights.tolist() == [1.0, 0.5]
+    assert ChoiceTasks.concatenate([tasks, tasks]).weights.tolist() == tasks.weights.tolist() * 2
+    run("generate trips")
+    assert ChoiceTasks.from_parquet("data/trips/fold-0/test.parquet").weights is not None
+    write(table.assign(w=-1.0))
+    assert "'w' must hold positive weights, row 1 has -1" in run(f"{line} --force", code=2).stderr
+    write(table.assign(w=table["cost"]))
+    assert "20 tasks of more than one weight" in run(f"{line} --force", code=2).stderr
+
+
 # Messages
 
 

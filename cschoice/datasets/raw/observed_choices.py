@@ -168,9 +168,7 @@ def with_largest_chosen(tasks: ChoiceTasks, values: NDArray[np.float32]) -> Choi
     """Choose from each task the object with the largest value, the first of equals."""
     chosen = np.zeros(tasks.n_entries, dtype=bool)
     chosen[tasks.descending(values)[tasks.offsets[:-1]]] = True
-    return ChoiceTasks.trusted(
-        tasks.table, tasks.items, tasks.offsets, chosen, Kind.SINGLETON, tasks.groups
-    )
+    return tasks.with_arrays(chosen=chosen, kind=Kind.SINGLETON)
 
 
 def compact(tasks: ChoiceTasks) -> ChoiceTasks:
@@ -179,4 +177,4 @@ def compact(tasks: ChoiceTasks) -> ChoiceTasks:
     used[tasks.items] = True
     table = np.asarray(tasks.table[used])
     items = (np.cumsum(used) - 1)[tasks.items]
-    return ChoiceTasks.trusted(table, items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups)
+    return tasks.with_arrays(table=table, items=items)

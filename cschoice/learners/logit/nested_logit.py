@@ -70,7 +70,7 @@ class NestedLogit(NestedModel):
         else:
             nests = self._given_nests(tasks)
             table = np.delete(tasks.table, self.nest_feature, axis=1)
-            tasks = ChoiceTasks.trusted(table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)
+            tasks = tasks.with_arrays(table=table, encoding=None)
         layout = NestedObjects.layout_of(tasks, len(self.centers_), learning)
         inside = nests[tasks.items[layout.order]] == np.arange(len(self.centers_))[:, None]
         return NestedObjects(layout, np.where(inside, 0.0, OUTSIDE))

@@ -36,6 +36,7 @@ class Description:
     categorical: tuple[str, ...] = ()
     constants: bool = False
     kind: Kind = Kind.SINGLETON
+    weight: str | None = None  # how much a task counts
     chosen_at_least: float | None = None  # the grade in ``chosen`` from which on it means yes
 
     @property
@@ -73,8 +74,9 @@ class Description:
         plain += [("context or cross", name) for name in self.of_chooser]
         if self.object:
             plain.append(("object", self.object))
-        if learning and self.group:
-            plain.append(("group", self.group))
+        if learning:
+            of_task = (("group", self.group), ("weight", self.weight))
+            plain += [(option, name) for option, name in of_task if name]
         yield from ((option, name, False) for option, name in plain)
         patterns = [("features", pattern) for pattern in self.features.values()]
         if self.available and self.available != FILLED:

@@ -33,6 +33,7 @@ _MANY = 100  # categories that nobody declared: rather names or free text
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+Values = TypeVar("Values", NDArray[np.int64], NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,16 @@ class EncodedTable:
     @property
     def groups(self) -> NDArray[np.int64] | None:
         """Return the chooser of each task, a number, where it is known."""
-        if self.objects.groups is None:
-            return None
-        return self.objects.groups[self.entries.objects[self.offsets[:-1]]]
+        return self._of_tasks(self.objects.groups)
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Return how much each task counts, where they do not count alike."""
+        return self._of_tasks(self.objects.weights)
+
+    def _of_tasks(self, values: Values | None) -> Values | None:
+        """Return the value of each task's first object: all its objects have the same."""
+        return None if values is None else values[self.entries.objects[self.offsets[:-1]]]
 
     def labels(self) -> dict[str, Any]:
         """Return the columns that name the task and the alternative of each object, as they are."""

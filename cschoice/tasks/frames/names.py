@@ -80,6 +80,20 @@ def groups_of(table: Table, name: str) -> Codes:
     return _complete(table.column(name), "group")[0]
 
 
+def weights_of(table: Table, name: str) -> NDArray[np.float64]:
+    """Return how much the task of each row counts."""
+    column = table.column(name)
+    weights = column.numbers()
+    unusable = ~(weights > 0)  # a gap is unusable, too
+    if unusable.any():
+        first = int(unusable.argmax())
+        raise ValueError(
+            f"column '{name}' must hold positive weights, {column.row(first)} has "
+            f"{'none' if np.isnan(weights[first]) else format(weights[first], 'g')}"
+        )
+    return weights
+
+
 def _complete(column: Column, noun: str) -> tuple[Codes, list[str]]:
     """Return the labels of a column that must name something in every row."""
     codes, labels = column.labels()

@@ -18,6 +18,7 @@ from cschoice.tasks.frames.names import (
     alternatives_of,
     groups_of,
     task_keys,
+    weights_of,
 )
 
 Codes = NDArray[np.int64]
@@ -39,6 +40,7 @@ class Objects:
     available: Mask
     chosen: Mask | None  # None where it is not known yet
     groups: Codes | None
+    weights: NDArray[np.float64] | None
 
 
 def objects_of(table: Table, description: Description, learning: bool = True) -> Objects:
@@ -47,12 +49,14 @@ def objects_of(table: Table, description: Description, learning: bool = True) ->
     try:
         keys = task_keys(table, description)
         alternatives = alternatives_of(table, description)
-        chosen = groups = None
+        chosen = groups = weights = None
         if learning:
             marks = _stacked(table, description, description.chosen)
             chosen = chosen_objects(marks, description, alternatives, keys)
         if learning and description.group:
             groups = np.tile(groups_of(table, description.group), n_copies)
+        if learning and description.weight:
+            weights = np.tile(weights_of(table, description.weight), n_copies)
         return Objects(
             rows=np.tile(table.numbers, n_copies),
             tasks=np.tile(keys.numbers, n_copies),
@@ -61,6 +65,7 @@ def objects_of(table: Table, description: Description, learning: bool = True) ->
             available=_available(table, description),
             chosen=chosen,
             groups=groups,
+            weights=weights,
         )
     except ValueError as error:
         raise InvalidTable(getattr(error, "problems", [str(error)])) from error
