@@ -40,6 +40,7 @@ def test_the_wheel_holds_every_module_and_runs(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     for pattern in (
+        "datasets/raw/*.npz",
         "report/compute/data/*.csv",
         "report/formats/html/page.*",
         "experiments.yaml",

@@ -48,6 +48,8 @@ def check(name: str) -> Iterator[Check]:
     for counted in dict.fromkeys([name, *datasets]):  # several datasets may be of the same counts
         if counted in PAPER_COUNTS:
             yield from _compared(counted)
+    if name == "mnist":
+        yield _features()
 
 
 def _checksums(name: str, files: Mapping[str, RawFile]) -> Iterator[Check]:
@@ -57,6 +59,15 @@ def _checksums(name: str, files: Mapping[str, RawFile]) -> Iterator[Check]:
         note = "" if same else "not the files that were tested: the counts decide"
         verdict = Verdict.OK if same else Verdict.DIFFERS
         yield Check(name, f"sha256 of {key}", found[:12], expected[:12], verdict, note)
+
+
+def _features() -> Check:
+    """Compare the features of MNIST's images with those that everyone has."""
+    from cschoice.datasets.raw.digit_features import FEATURES_SHA256, digits, features_hash
+
+    found = features_hash(digits().features)
+    verdict = Verdict.OK if found == FEATURES_SHA256 else Verdict.WRONG
+    return Check("mnist", "sha256 of the features", found[:12], FEATURES_SHA256[:12], verdict)
 
 
 def _sha256(file: RawFile) -> str:

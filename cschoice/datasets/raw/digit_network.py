@@ -1,113 +1,90 @@
-"""The network that turns images of digits into features (sub:dgp:mnist); loaded on demand."""
+"""The network that turns images of digits into features (sub:dgp:mnist), in whole numbers.
+
+Floating-point sums depend on their order, and so on the processor and the number of threads. Here
+everyone gets the same features: pixels, weights and activations are whole numbers, and all that
+happens to them is multiplying, adding, comparing and shifting. Matrix products are taken in double
+precision, where fast code exists, and are exact: every sum is a whole number far below 2⁵³, in
+whatever order it is formed.
+
+The weights were learned once, by tools/digit_network.py, and are a file of this project.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from cschoice.datasets.raw.digit_features import N_DIGITS, SIDE, Bytes, NetworkSettings
+WEIGHTS = Path(__file__).with_suffix(".npz")
+BITS = 8  # activations are whole numbers of 1 / 2**BITS
 
-_IMAGES_AT_ONCE = 500
+Wholes = NDArray[np.float64]  # whole numbers, in double precision
 
-
-class DigitNetwork(nn.Module):
-    """Two 5 × 5 convolutions with max pooling, two dense layers, all batch-normalized."""
-
-    def __init__(self, settings: NetworkSettings) -> None:
-        super().__init__()
-        first, second = settings.channels
-        side = ((SIDE - 4) // 2 - 4) // 2  # each convolution takes 4, each pooling halves
-        self.features = nn.Sequential(
-            *_convolution(1, first),
-            *_convolution(first, second),
-            nn.Flatten(),
-            *_dense(second * side**2, settings.n_hidden),
-            *_dense(settings.n_hidden, settings.n_features),
-        )
-        self.classes = nn.Linear(settings.n_features, N_DIGITS)
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Map images (images, 1, 28, 28) to scores of the digits (images, 10)."""
-        scores: Tensor = self.classes(self.features(images))
-        return scores
+_N_CONVOLUTIONS = 2
+_KERNEL = 5
+_IMAGES_AT_ONCE = 20  # their patches fit into the cache
 
 
-def _convolution(n_in: int, n_out: int) -> list[nn.Module]:
-    convolution = nn.Conv2d(n_in, n_out, kernel_size=5, bias=False)
-    return [convolution, nn.BatchNorm2d(n_out), nn.ReLU(), nn.MaxPool2d(2)]
+@dataclass(frozen=True)
+class Layer:
+    """Weights and biases, and by how many bits each output is shifted to the right."""
+
+    weight: Wholes  # (inputs, outputs)
+    bias: Wholes  # (outputs,)
+    divisor: Wholes  # (outputs,), 2**shift
+
+    def __call__(self, inputs: Wholes) -> Wholes:
+        """Map (rows, inputs) to (rows, outputs), rounded down."""
+        outputs: Wholes = np.floor((inputs @ self.weight + self.bias) / self.divisor)
+        return outputs
 
 
-def _dense(n_in: int, n_out: int) -> list[nn.Module]:
-    return [nn.Linear(n_in, n_out, bias=False), nn.BatchNorm1d(n_out), nn.ReLU()]
+@dataclass(frozen=True)
+class DigitNetwork:
+    """Convolutions, each with max pooling, then dense layers; the last one scores the digits."""
 
+    layers: tuple[Layer, ...]
 
-def learn(images: Bytes, labels: Bytes, settings: NetworkSettings) -> DigitNetwork:
-    """Train the network; the same images and settings give the same weights."""
-    with _one_thread(), torch.random.fork_rng(devices=[]):  # nobody else's random numbers change
-        torch.manual_seed(settings.seed)
-        network = DigitNetwork(settings)
-        return _trained(network, images, labels, settings).eval()
+    @classmethod
+    def load(cls, path: str | Path = WEIGHTS) -> Self:
+        """Read the weights."""
+        with np.load(path) as arrays:
+            numbers = range(len(arrays.files) // 3)
+            parts = [
+                [arrays[f"{part}{n}"].astype(np.float64) for part in ("weight", "bias", "shift")]
+                for n in numbers
+            ]
+        return cls(tuple(Layer(weight, bias, 2.0**shift) for weight, bias, shift in parts))
 
-
-def _trained(
-    network: DigitNetwork, images: Bytes, labels: Bytes, settings: NetworkSettings
-) -> DigitNetwork:
-    """Take AdamW through one cycle of the learning rate, on images moved by a few pixels."""
-    rng = np.random.default_rng(settings.seed)
-    n_shifts = 2 * settings.shift + 1
-    margin = (settings.shift, settings.shift)
-    padded = np.pad(images, ((0, 0), margin, margin))
-    moved = np.lib.stride_tricks.sliding_window_view(padded, (SIDE, SIDE), axis=(1, 2))
-    optimizer = torch.optim.AdamW(
-        network.parameters(), settings.learning_rate, weight_decay=settings.l2
-    )
-    n_batches = -(-len(images) // settings.batch_size)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, settings.learning_rate, settings.epochs * n_batches, pct_start=0.2
-    )
-    network.train()
-    for _ in range(settings.epochs):
-        # Parts of nearly equal size: batch normalization cannot learn from a single image.
-        for batch in np.array_split(rng.permutation(len(images)), n_batches):
-            rows, columns = rng.integers(n_shifts, size=(2, len(batch)))
-            scores = network(_tensor(moved[batch, rows, columns]))
-            target = torch.from_numpy(labels[batch].astype(np.int64))
-            loss = nn.functional.cross_entropy(scores, target)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            schedule.step()
-    return network
-
-
-@torch.inference_mode()
-def describe(network: DigitNetwork, images: Bytes) -> tuple[NDArray[np.float32], Bytes]:
-    """Return the last hidden layer for each image, and the digit recognized in it."""
-    features, recognized = [], []
-    with _one_thread():
+    def describe(self, images: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+        """Return the last hidden layer for each image, and the digit recognized in it."""
+        features, recognized = [], []
         for start in range(0, len(images), _IMAGES_AT_ONCE):
-            layer = network.features(_tensor(images[start : start + _IMAGES_AT_ONCE]))
-            features.append(layer.numpy())
-            recognized.append(network.classes(layer).argmax(dim=1).numpy().astype(np.uint8))
-    return np.concatenate(features), np.concatenate(recognized)
+            hidden = images[start : start + _IMAGES_AT_ONCE, :, :, None].astype(np.float64)
+            for layer in self.layers[:_N_CONVOLUTIONS]:
+                hidden = _pooled(_convolved(layer, hidden))
+            hidden = hidden.reshape(len(hidden), -1)
+            for layer in self.layers[_N_CONVOLUTIONS:-1]:
+                hidden = np.maximum(layer(hidden), 0)
+            features.append((hidden / 2**BITS).astype(np.float32))
+            recognized.append(self.layers[-1](hidden).argmax(axis=1).astype(np.uint8))
+        return np.concatenate(features), np.concatenate(recognized)
 
 
-def _tensor(images: Bytes) -> Tensor:
-    """Return (images, 1, 28, 28), white being 1."""
-    return torch.from_numpy(images[:, None].astype(np.float32) / np.float32(255))
+def _convolved(layer: Layer, images: Wholes) -> Wholes:
+    """Map (images, height, width, channels) to (images, height − 4, width − 4, outputs)."""
+    windows = np.lib.stride_tricks.sliding_window_view(images, (_KERNEL, _KERNEL), axis=(1, 2))
+    shape = windows.shape[:3]
+    rows = windows.transpose(0, 1, 2, 4, 5, 3).reshape(-1, len(layer.weight))
+    return layer(rows).reshape(*shape, -1)
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute in one thread: the number of threads changes the last digits."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+def _pooled(images: Wholes) -> Wholes:
+    """Return the largest value of each square of four, 0 if all are negative."""
+    n_images, height, width, channels = images.shape
+    squares = images.reshape(n_images, height // 2, 2, width // 2, 2, channels)
+    pooled: Wholes = np.maximum(squares.max(axis=(2, 4)), 0)
+    return pooled

@@ -19,6 +19,7 @@ Items = NDArray[np.int64]  # (tasks, objects)
 Usable = NDArray[np.bool_]  # (tasks,)
 Chosen = NDArray[np.bool_]  # (tasks, objects)
 Rule = Callable[[Items], tuple[Usable, Chosen]]
+Draw = Callable[[np.random.Generator, int], Items]  # this number of tasks
 
 _ITEMS_AT_ONCE = 200_000
 _RAREST = 1e-4  # share of the sets drawn that a rule must accept
@@ -26,15 +27,19 @@ _RAREST = 1e-4  # share of the sets drawn that a rule must accept
 
 @dataclass(frozen=True)
 class Pool:
-    """Items to draw from, and the rule that chooses from sets of them."""
+    """Items to draw from, and the rule that chooses from sets of them.
+
+    Sets are drawn uniformly unless ``draw`` says otherwise.
+    """
 
     table: NDArray[np.float32]
     rule: Rule
+    draw: Draw | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampledSets(ABC):
-    """Sets of different items, uniform among those that the rule accepts.
+    """Sets of different items, drawn again and again until the rule accepts enough of them.
 
     Every fold is a fresh draw; more tasks begin with the same ones.
     """
@@ -89,7 +94,10 @@ class SampledSets(ABC):
         n_at_once = max(1_000, _ITEMS_AT_ONCE // self.n_objects)
         n_filled = n_drawn = 0
         while n_filled < len(items):
-            drawn = rng.integers(n_items, size=(n_at_once, self.n_objects))
+            if pool.draw is None:
+                drawn = rng.integers(n_items, size=(n_at_once, self.n_objects))
+            else:
+                drawn = pool.draw(rng, n_at_once)
             n_drawn += n_at_once
             drawn = drawn[(np.diff(np.sort(drawn, axis=1), axis=1) > 0).all(axis=1)]
             usable, choice = pool.rule(drawn)
