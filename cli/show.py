@@ -71,6 +71,7 @@ def learners(as_json: Json = False) -> None:
                 {
                     "name": name,
                     "label": info.label,
+                    "in_paper": info.in_paper,
                     "kinds": sorted(info.kinds),
                     "parameters": info.parameters,
                     "search_space": {
@@ -85,9 +86,14 @@ def learners(as_json: Json = False) -> None:
     answer_table(
         "Learners and what is tuned (drop and epochs_drop: with the recipe 'paper' only; a profile "
         "may narrow it)",
-        ["name", "kinds", "tuned"],
+        ["name", "in the paper", "kinds", "tuned"],
         [
-            [name, ", ".join(sorted(info.kinds)), _space(info.learner.search_space)]
+            [
+                name,
+                "yes" if info.in_paper else "no",
+                ", ".join(sorted(info.kinds)),
+                _space(info.learner.search_space),
+            ]
             for name, info in LEARNERS.items()
         ],
         folding="tuned",

@@ -20,6 +20,7 @@ class LearnerInfo:
 
     label: str  # as the paper writes it
     source: str  # "module:class" below cschoice.learners
+    in_paper: bool = True  # among the learners that the paper compares
 
     @cached_property
     def learner(self) -> type[Learner]:
@@ -43,12 +44,14 @@ LEARNERS: Registry[LearnerInfo] = Registry(
     "learner",
     {
         "feta": LearnerInfo("FETA-Net", "feta:Feta"),
-        "feta3": LearnerInfo("FETA-Net (3rd order)", "feta:Feta3"),
+        "feta3": LearnerInfo("FETA-Net (3rd order)", "feta:Feta3", in_paper=False),
         "fate": LearnerInfo("FATE-Net", "fate:Fate"),
         "feta-linear": LearnerInfo("FETA-Linear", "feta:FetaLinear"),
-        "fate-linear": LearnerInfo("FATE-Linear", "fate:FateLinear"),
+        "fate-linear": LearnerInfo("FATE-Linear", "fate:FateLinear", in_paper=False),
         "sda": LearnerInfo("SDA", "sda:Sda"),
         "ranknet": LearnerInfo("RankNet", "ranknet:RankNet"),
+        "deep-sets": LearnerInfo("Deep sets", "deep_sets:DeepSets", in_paper=False),
+        "pointwise-net": LearnerInfo("Pointwise net", "pointwise:PointwiseNet", in_paper=False),
         "pairwise-svm": LearnerInfo("PairwiseSVM", "pairwise_svm:PairwiseSVM"),
         "mnl": LearnerInfo("MNL", "logit.multinomial:MultinomialLogit"),
         "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit"),

@@ -76,8 +76,12 @@ class Fate(TorchLearner):
         encoder = SetEncoder(n_features, self.n_embedding, set_layers)
         layers = self._layers(self.n_units, self.n_layers)
         utility = ContextMLP(n_features, self.n_embedding, layers)
-        n_units = (self.n_set_layers - 1) * self.n_set_units + self.n_embedding
-        return FateNet(encoder, utility, n_units + self.n_layers * self.n_units)
+        return FateNet(encoder, utility, self._n_units())
+
+    def _n_units(self) -> int:
+        """Return the number of units of an object over all layers."""
+        of_set = (self.n_set_layers - 1) * self.n_set_units + self.n_embedding
+        return of_set + self.n_layers * self.n_units
 
 
 class FateLinearNet(nn.Module):

@@ -6,6 +6,7 @@ padding. No number at a real object depends on the values at padding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -30,6 +31,22 @@ def masked_mean(values: Tensor, mask: Mask) -> Tensor:
         return values.mean(1)
     weights = mask / mask.sum(1, keepdim=True)  # (tasks, objects)
     return (values * weights.view(*mask.shape, *[1] * (values.ndim - 2))).sum(1)  # (tasks, ...)
+
+
+def masked_max(values: Tensor, mask: Mask) -> Tensor:
+    """Return the largest values over the objects, (tasks, objects, units) -> (tasks, units).
+
+    >>> masked_max(torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[True, True, False]]))
+    tensor([[3.]])
+    """
+    if mask is not None:
+        values = values.masked_fill(~mask.unsqueeze(-1), -torch.inf)
+    return values.amax(1)
+
+
+def masked_mean_max(values: Tensor, mask: Mask) -> Tensor:
+    """Return means and largest values side by side, (tasks, objects, units) -> (tasks, 2 units)."""
+    return torch.cat([masked_mean(values, mask), masked_max(values, mask)], -1)
 
 
 def as_rows(values: Tensor, mask: Mask) -> tuple[Tensor, Mask]:
@@ -168,8 +185,8 @@ class MLP(nn.Module):
 class SetEncoder(nn.Module):
     """The representative of a task: the mean of its embedded objects (eq. NEW_FATE_def).
 
-    The embedding's last layer is not linear: the mean and the layer behind it are, and three
-    linear maps in a row are one.
+    ``pool`` may be another way to make one vector of many. The embedding's last layer is not
+    linear: the mean and the layer behind it are, and three linear maps in a row are one.
     """
 
     def __init__(
@@ -177,8 +194,10 @@ class SetEncoder(nn.Module):
         n_inputs: int,
         n_outputs: int,
         layers: Layers,
+        pool: Callable[[Tensor, Mask], Tensor] = masked_mean,
     ) -> None:
         super().__init__()
+        self.pool = pool
         widths = [n_inputs, *[layers.n_units] * (layers.n_layers - 1), n_outputs]
         self.layers = nn.ModuleList(
             linear(below, above, layers.gain) for below, above in pairwise(widths)
@@ -193,7 +212,7 @@ class SetEncoder(nn.Module):
         for layer, hidden in zip(self.layers, self.hidden, strict=True):
             h = hidden(layer(h), present)  # (rows, inputs) -> (rows, units)
         h = h.view(*x.shape[:-1], -1)  # (tasks, objects, ..., outputs)
-        return masked_mean(h, mask)  # (tasks, ..., outputs)
+        return self.pool(h, mask)  # (tasks, ..., outputs)
 
 
 class ContextMLP(nn.Module):
