@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -97,7 +98,7 @@ def folded(network: DigitNetwork) -> Iterator[tuple[NDArray[np.float64], NDArray
         if module.bias is not None:
             yield weight, module.bias.detach().numpy().astype(np.float64)
             continue
-        norm = modules[place + 1]
+        norm: Any = modules[place + 1]
         mean, variance, gain, bias = (
             values.detach().numpy().astype(np.float64)
             for values in (norm.running_mean, norm.running_var, norm.weight, norm.bias)
@@ -106,10 +107,10 @@ def folded(network: DigitNetwork) -> Iterator[tuple[NDArray[np.float64], NDArray
         yield weight * factor.reshape(-1, *[1] * (weight.ndim - 1)), bias - mean * factor
 
 
-def integers(network: DigitNetwork) -> dict[str, NDArray[np.generic]]:
+def integers(network: DigitNetwork) -> dict[str, Any]:
     """Return the layers in whole numbers, see ``digit_network.Layer``."""
     step = 2.0**digit_network.BITS
-    arrays: dict[str, NDArray[np.generic]] = {}
+    arrays: dict[str, Any] = {}
     for number, (weight, bias) in enumerate(folded(network)):
         unit = 255.0 if number == 0 else step  # inputs are whole numbers of 1 / unit
         if weight.ndim == 4:
