@@ -1,6 +1,7 @@
 # Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+KERNELS := $(wildcard cschoice/nets/kernels/*.[ch])
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test faults check lint type layers bench study readme fmt setup clean
@@ -50,12 +51,12 @@ readme: .venv/installed
 
 setup: .venv/installed-dev
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml constraints.txt $(KERNELS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e .
 	touch $@
 
-.venv/installed-dev: pyproject.toml constraints.txt
+.venv/installed-dev: pyproject.toml constraints.txt $(KERNELS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e '.[dev]'
 	touch $@ .venv/installed

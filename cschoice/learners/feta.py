@@ -38,7 +38,9 @@ class FetaNet(nn.Module):
         return utilities
 
     def floats_per_task(self, n_objects: int) -> int:
-        """Return the size of one layer over all pairs, the memory of ``pairs``."""
+        """Return the size of one layer, over all pairs where these are in memory."""
+        if self.pairs.fused:
+            return n_objects * self.pairs.n_outputs
         return max(1, n_objects // 2) * n_objects * self.pairs.n_units
 
 

@@ -23,6 +23,7 @@ class Activation:
     backward: Callable[[Tensor, Tensor, Tensor], Any]  # (gradient, z, h): in place
     gain: float
     needs_input: bool = False  # the derivative is computed from z, not from h
+    kernel: int | None = None  # its number in compiled code, where there is any
 
 
 def _relu_backward(gradient: Tensor, _: Tensor, h: Tensor) -> None:
@@ -59,9 +60,13 @@ def _tanh_backward(gradient: Tensor, _: Tensor, h: Tensor) -> None:
 
 ACTIVATIONS = {
     "relu": Activation(
-        torch.relu_, lambda z, out: torch.clamp_min(z, 0, out=out), _relu_backward, 2.0
+        torch.relu_,
+        lambda z, out: torch.clamp_min(z, 0, out=out),
+        _relu_backward,
+        2.0,
+        kernel=0,
     ),
-    "gelu": Activation(F.gelu, _gelu_into, _gelu_backward, 2.0, needs_input=True),
+    "gelu": Activation(F.gelu, _gelu_into, _gelu_backward, 2.0, needs_input=True, kernel=1),
     "silu": Activation(F.silu, _silu_into, _silu_backward, 2.0, needs_input=True),
     "selu": Activation(torch.selu_, _selu_into, _selu_backward, 1.0),
     "tanh": Activation(torch.tanh_, lambda z, out: torch.tanh(z, out=out), _tanh_backward, 1.0),

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from cschoice.nets.devices import floats_at_once
 from cschoice.nets.layers import Hidden, Layers, Mask, Mirrored, linear
+from cschoice.nets.pairs import fused
 from cschoice.nets.pairs.sums import PairSums, Settings, Workspace
 
 
@@ -96,21 +97,32 @@ class PairEncoder(nn.Module):
         """Map (tasks, objects, inputs) to (tasks, objects, outputs)."""
         # W [x; y] = left of x + right of y; by the mirrored weights, right is left, swapped.
         left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
-        units, *powers = self._sums(left, swapped(left), mask)  # (tasks, objects, units) each
+        units, *powers = self._sums(left, mask)  # (tasks, objects, units) each
         means = mean_over_others(units, mask)
         if self.factors is None:
             return means
         return torch.cat([means, *subset_means([self.factors(units), *powers], mask)], -1)
 
-    def _sums(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
+    @property
+    def fused(self) -> bool:
+        """Tell whether compiled code does the work, in little memory."""
+        fits = fused.fits(self.hidden.activation, self.of_first.weight)
+        return fits and not self.hidden.norms
+
+    def _sums(self, left: Tensor, mask: Mask) -> list[Tensor]:
         """Return sums over the other objects: of the units, then of each power of the factors."""
+        activation, layers = self.hidden.activation, list(self.hidden.layers)
+        if self.fused:
+            return fused.fused_sums(
+                left, mask, activation, layers, self.factors, self.largest_power
+            )
+        right = swapped(left)
         if self.hidden.norms:
             return self._sums_of_all_pairs(left, right, mask)
         settings = Settings(
-            self.hidden.activation, floats_at_once(left.device), self.workspace, self.largest_power
+            activation, floats_at_once(left.device), self.workspace, self.largest_power
         )
         factors = None if self.factors is None else self.factors.weight
-        layers = self.hidden.layers
         parameters = [parameter for layer in layers for parameter in (layer.weight, layer.bias)]
         sums: tuple[Tensor, ...] = PairSums.apply(  # type: ignore[no-untyped-call]
             left, right, mask, settings, factors, *parameters
