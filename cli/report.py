@@ -12,9 +12,17 @@ from cschoice.report.compute.summary import Summary, summarize
 from cschoice.report.contents.outline import outline
 from cschoice.report.contents.table import Table, plain
 from cschoice.report.formats.writing import formats, write
+from cschoice.study.config import load
 
 from .console import answer_table, talk
-from .options import DEFAULT_EXPERIMENT, DEFAULT_RESULTS, PROFILE, ExperimentName, ProfileName
+from .options import (
+    DEFAULT_EXPERIMENT,
+    DEFAULT_RESULTS,
+    PROFILE,
+    Config,
+    ExperimentName,
+    ProfileName,
+)
 from .options import Results as ResultsFolder
 
 
@@ -28,17 +36,20 @@ def report(
     profile: ProfileName = PROFILE,
     experiment: ExperimentName = DEFAULT_EXPERIMENT,
     results: ResultsFolder = DEFAULT_RESULTS,
+    config: Config = None,
 ) -> None:
     """Show the results beside the paper's, or write them to results/report/ as a document.
 
     html is one page to open in a browser; latex has one file per table and figure and a
     report.tex for pdflatex; markdown comes with its figures; csv has every number. Works on
-    whatever is there and says what is missing; profiles are never mixed.
+    whatever is there and says what is missing; profiles are never mixed. Results of another
+    configuration than the study's file has now are marked as stale.
     """
     names = formats(format_)
     if against not in ("paper", "none"):
         raise InvalidParameter(f"--against must be paper or none, got '{against}'")
-    summary = summarize(results, profile, experiment, against == "paper")
+    with talk.status("reading results"):
+        summary = summarize(results, profile, experiment, against == "paper", load(config))
     if not names:
         _show(summary)
         return

@@ -30,7 +30,7 @@ class Made:
         self.rows = {name: [] for name in ("folds", "metrics", "trials", "curves")}
 
     def job(self, dataset, learner, fold, *, profile="laptop", experiment="study", kind=None,
-            state="done", reason=None, n_trials=12, seed=0, metrics=True):  # fmt: skip
+            state="done", reason=None, n_trials=12, seed=0, metrics=True, **columns):  # fmt: skip
         names = {"profile": profile, "experiment": experiment, "dataset": dataset,
                  "learner": learner, "fold": fold}  # fmt: skip
         rng = random.Random(f"{experiment}/{dataset}/{learner}/{fold}")
@@ -44,7 +44,7 @@ class Made:
             "threshold": rng.uniform(-1, 1) if done and kind == Kind.SUBSET else None,
             "n_trials": tuned, "seconds": rng.uniform(20, 900) if done else 0.0, "seed": seed,
             "key": f"{rng.getrandbits(64):x}", "environment": ENVIRONMENT if done else "{}",
-        })  # fmt: skip
+        } | columns)  # fmt: skip
         if done and metrics:
             self.metrics(names, dataset, learner, Kind(kind), rng)
         for number in range(tuned):

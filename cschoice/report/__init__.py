@@ -1,4 +1,4 @@
-"""Numbers to documents: reads the Parquet tables of a results folder and never loads torch.
+"""Numbers to documents: reads the Parquet tables of a results folder; trains nothing.
 
 ``compute`` reads the tables and computes all numbers (a ``Summary``), ``contents`` lays them out
 as tables and pictures in sections, ``figures`` draws the pictures, and ``formats`` write files.

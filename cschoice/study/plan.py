@@ -205,13 +205,13 @@ def planned_on_disk(
     wanted = set(planned)
     for number in {n_trials, None}:
         others = names if number != n_trials else [name for name in names if name not in known]
-        wanted |= set(_plan_of(study, store, others, number))
+        wanted |= set(plan_of(study, store, others, number))
     current = [job for job in found if job in wanted and store.begun(job)]
     return current, len(found) - len(current)
 
 
-def _plan_of(
-    study: Study, store: ResultStore, names: Iterable[JobName], n_trials: int | None
+def plan_of(
+    study: Study, store: ResultStore, names: Iterable[JobName], n_trials: int | None = None
 ) -> Iterator[Job]:
     """Yield the study's present jobs for the learners, datasets and folds of these names.
 

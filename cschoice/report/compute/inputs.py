@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from cschoice.errors import DataUnavailable, InvalidFile, UnknownName
 from cschoice.registry import unknown_name
+from cschoice.report.compute.planned import Planned, planned
 from cschoice.runs.records import JobName
 from cschoice.runs.tables import SCHEMAS, read
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from cschoice.study.settings import Study
 
 STUDY = "study"
 
@@ -29,15 +32,23 @@ class Inputs:
     trials: pd.DataFrame
     curves: pd.DataFrame  # beside the study those of every experiment, else of this one
     every_fold: pd.DataFrame  # of every experiment, for the CPU time of all
+    plan: Planned | None = None  # what the study's file says now; None if it was not asked
 
 
-def load(results: Path, profile: str, experiment: str = STUDY) -> Inputs:
-    """Read the tables of a profile; the error names the other profiles where it has no rows."""
+def load(
+    results: Path, profile: str, experiment: str = STUDY, study: Study | None = None
+) -> Inputs:
+    """Read the tables of a profile; the error names the other profiles where it has no rows.
+
+    Rows whose job the study plans otherwise now are marked as stale, if a study is given.
+    """
     everything = _read(results, "folds")
-    every_fold = everything[everything["profile"] == profile]
+    every_fold = everything[everything["profile"] == profile].copy()
     _check(results, everything, profile, experiment)
     tables = {name: _read(results, name) for name in ("metrics", "trials", "curves")}
     ours = {name: table[table["profile"] == profile] for name, table in tables.items()}
+    plan = None if study is None else planned(study, results, every_fold, ours["trials"])
+    every_fold["stale"] = plan.stale(every_fold) if plan else False
 
     def of_experiment(table: pd.DataFrame) -> pd.DataFrame:
         return table[table["experiment"] == experiment]
@@ -52,6 +63,7 @@ def load(results: Path, profile: str, experiment: str = STUDY) -> Inputs:
             subset="value"
         ),
         every_fold,
+        plan,
     )
 
 

@@ -46,6 +46,11 @@ def learner_label(name: str, kind: Kind | None = None) -> str:
     return printed or (info.label if info else name)
 
 
+def is_the_papers(learner: str, kind: Kind) -> bool:
+    """Tell whether the paper has results of a learner for a kind of choice."""
+    return (kind, learner) in paper.learner_labels()
+
+
 def metric_label(name: str, direction: bool = False) -> str:
     """Return the label of a measure; one that is of no metric here keeps its own name.
 

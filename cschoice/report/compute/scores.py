@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from cschoice.evaluation.metrics import METRICS, TARGETS, shown_metrics
 from cschoice.report.compute import paper
+from cschoice.report.compute.agreement import Agreement, agreement
 from cschoice.report.compute.inputs import Inputs, kinds_of
-from cschoice.report.compute.labels import datasets_in_order, learners_in_order, metrics_in_order
+from cschoice.report.compute.labels import (
+    dataset_label,
+    datasets_in_order,
+    learners_in_order,
+    metrics_in_order,
+)
 from cschoice.report.compute.paper import Key, Score
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ALL_POSITIVE = "all-positive"  # the learner that predicts every object
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class Comparison:
     ours: Score | None
     paper: Score | None = None
     best: bool = False  # the best of ours on this dataset under this metric
+    trivial: bool = False  # both repeat what predicting every object scores
 
     @property
     def difference(self) -> float | None:
@@ -34,20 +43,14 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict: above or below if the intervals of mean ± deviation are apart.
+        """Return how ours agrees with the paper's, in words; nothing if one of them is missing.
 
         >>> Comparison(Score(0.90, 0.01, 5), Score(0.93, 0.01, 5)).verdict
         'below'
-        >>> Comparison(Score(0.90, 0.02, 5), Score(0.93, 0.01, 5)).verdict
-        'as in the paper'
         """
-        if self.difference is None or self.ours is None or self.paper is None:
+        if self.ours is None or self.paper is None:
             return ""
-        if self.ours.n_folds < 2:
-            return "one fold"
-        if abs(self.difference) <= self.ours.std + self.paper.std + paper.ROUNDING:
-            return "as in the paper"
-        return "above" if self.difference > 0 else "below"
+        return str(Agreement.TRIVIAL if self.trivial else agreement(self.ours, self.paper))
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,14 @@ class Result:
     reason: str  # the reason why folds have no result
     seconds: float  # CPU time of all folds
     n_trials: int  # on all folds
+    n_stale: int = 0  # folds that are of another configuration than the present one
+    sample: str | None = None  # which part of the paper's data they are made on, if not all
+
+    @property
+    def dataset_label(self) -> str:
+        """Return the label of the dataset, with the part of it that there was."""
+        label = dataset_label(self.dataset)
+        return f"{label} (a sample: {self.sample})" if self.sample else label
 
     @property
     def target(self) -> str:
@@ -85,8 +96,13 @@ class Result:
             return "not run"
         if set(self.states) == {"done"}:
             n = self.states["done"]
-            return f"{n} fold{'s' if n > 1 else ''}"
-        return ", ".join(f"{n} {state}" for state, n in sorted(self.states.items()))
+            text = f"{n} fold{'s' if n > 1 else ''}"
+        else:
+            text = ", ".join(f"{n} {state}" for state, n in sorted(self.states.items()))
+        if not self.n_stale:
+            return text
+        every = self.n_stale == sum(self.states.values())
+        return f"{text}, {'' if every else f'{self.n_stale} '}stale"
 
 
 def all_results(inputs: Inputs, against_paper: bool) -> list[Result]:
@@ -109,7 +125,7 @@ def all_results(inputs: Inputs, against_paper: bool) -> list[Result]:
         for learner in learners
         if (dataset, learner) in folds or (dataset, learner) in expected
     ]
-    return _with_best(found)
+    return _with_best(_with_trivial(found))
 
 
 def _only_curves(inputs: Inputs) -> bool:
@@ -130,6 +146,9 @@ def _result(
     own = folds.get((dataset, learner))
     by_fold = measured.get((dataset, learner), {})
     names = {name for values in by_fold.values() for name in values} | set(shown_metrics(kind))
+    sample = _sample(own)
+    if sample:
+        printed = {}  # another problem than the paper's
     comparisons = {
         name: Comparison(
             _score([values[name] for values in by_fold.values() if name in values]),
@@ -142,8 +161,14 @@ def _result(
     states = Counter(own["state"])
     return Result(
         dataset, learner, kind, comparisons, by_fold, dict(sorted(states.items())), _reason(own),
-        float(own["seconds"].sum()), int(own["n_trials"].sum()),
+        float(own["seconds"].sum()), int(own["n_trials"].sum()), int(own["stale"].sum()), sample,
     )  # fmt: skip
+
+
+def _sample(folds: pd.DataFrame | None) -> str | None:
+    """Return which part of the paper's data the folds are made on; None if on all of them."""
+    told = [] if folds is None else folds["sample"].dropna().tolist()
+    return str(told[0]) if told else None
 
 
 def _measured(metrics: pd.DataFrame) -> dict[tuple[str, str], dict[int, dict[str, float]]]:
@@ -181,6 +206,30 @@ def _in_short(reason: Any) -> str:
     lines = str(reason).splitlines()
     frames = [number for number, line in enumerate(lines) if line.startswith(" ")]
     return " ".join(" ".join(lines[frames[-1] + 1 if frames else 0 :]).split())
+
+
+def _with_trivial(found: Sequence[Result]) -> list[Result]:
+    """Mark the comparisons in which both, ours and the paper's, repeat AllPositive's score."""
+    learns_nothing = {one.dataset: one for one in found if one.learner == ALL_POSITIVE}
+
+    def repeats(result: Result, name: str, comparison: Comparison) -> bool:
+        other = learns_nothing.get(result.dataset)
+        same = other.comparisons.get(name) if other else None
+        if not (same and same.ours and same.paper and comparison.ours and comparison.paper):
+            return False
+        scores = [(comparison.ours.mean, same.ours.mean), (comparison.paper.mean, same.paper.mean)]
+        return all(abs(one - another) < 1.001 * paper.ROUNDING for one, another in scores)
+
+    return [
+        replace(
+            result,
+            comparisons={
+                name: replace(one, trivial=repeats(result, name, one))
+                for name, one in result.comparisons.items()
+            },
+        )
+        for result in found
+    ]
 
 
 def _with_best(found: Sequence[Result]) -> list[Result]:

@@ -2,8 +2,10 @@
 
 On one dataset: the corrected resampled t-test (Nadeau and Bengio, 2003). Folds of a dataset
 share training tasks, so their differences vary together and a plain t-test sees too much; the
-variance is multiplied by 1/k + n_test/n_train instead of 1/k. Over datasets: Friedman's test on
-ranks in the form of Iman and Davenport, then Nemenyi's critical difference (Demšar, 2006).
+variance is multiplied by 1/k + n_test/n_train instead of 1/k. Several comparisons are made at
+once, and p-values and intervals are adjusted alike (Bonferroni), so that an interval without zero
+and a p-value below the level say the same. Over datasets: Friedman's test on ranks in the form of
+Iman and Davenport, then Nemenyi's critical difference (Demšar, 2006).
 """
 
 from __future__ import annotations
@@ -25,22 +27,25 @@ class Difference:
     """The difference between two learners on the folds of both; above 0 the first is better."""
 
     mean: float
-    low: float  # of the interval that holds the difference with 95 % confidence
+    low: float  # of the interval; with 95 % confidence all intervals compared hold their values
     high: float
     effect: float  # the mean in units of its standard deviation over folds
-    p: float
+    p: float  # of this comparison by itself
+    adjusted: float  # the same for the number of comparisons
     n_folds: int
 
 
-def corrected_t_test(differences: Sequence[float], test_to_train: float) -> Difference | None:
+def corrected_t_test(
+    differences: Sequence[float], test_to_train: float, n_comparisons: int = 1
+) -> Difference | None:
     """Test whether the mean difference over folds is other than zero; None for a single fold.
 
     ``test_to_train`` is the number of test tasks per training task, 0 if every fold is a fresh
-    draw.
+    draw; ``n_comparisons`` the number of tests that are looked at together.
 
-    >>> test = corrected_t_test([0.02, 0.03, 0.04, 0.03, 0.03], test_to_train=0.25)
-    >>> print(f"{test.mean:.3f} [{test.low:.3f}, {test.high:.3f}] p={test.p:.3f}")
-    0.030 [0.017, 0.043] p=0.003
+    >>> test = corrected_t_test([0.02, 0.03, 0.04, 0.03, 0.03], 0.25, n_comparisons=3)
+    >>> print(f"{test.mean:.3f} [{test.low:.3f}, {test.high:.3f}] p={test.adjusted:.3f}")
+    0.030 [0.011, 0.049] p=0.010
     """
     from scipy.stats import t
 
@@ -51,24 +56,13 @@ def corrected_t_test(differences: Sequence[float], test_to_train: float) -> Diff
     if std < _NOTHING:
         equal = abs(mean) < _NOTHING
         effect = 0.0 if equal else math.copysign(math.inf, mean)
-        return Difference(mean, mean, mean, effect, 1.0 if equal else 0.0, n)
+        p = 1.0 if equal else 0.0
+        return Difference(mean, mean, mean, effect, p, p, n)
     error = std * math.sqrt(1 / n + test_to_train)
     p = 2 * float(t.sf(abs(mean) / error, n - 1))
-    margin = error * float(t.isf(LEVEL / 2, n - 1))
-    return Difference(mean, mean - margin, mean + margin, mean / std, p, n)
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """Adjust p-values for being several (Holm, 1979).
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    adjusted, largest = [0.0] * len(ps), 0.0
-    for place, k in enumerate(sorted(range(len(ps)), key=lambda k: ps[k])):
-        largest = max(largest, min(1.0, (len(ps) - place) * ps[k]))
-        adjusted[k] = largest
-    return adjusted
+    margin = error * float(t.isf(LEVEL / 2 / n_comparisons, n - 1))
+    adjusted = min(1.0, n_comparisons * p)
+    return Difference(mean, mean - margin, mean + margin, mean / std, p, adjusted, n)
 
 
 @dataclass(frozen=True)

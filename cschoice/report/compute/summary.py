@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cschoice.report.compute import paper
 from cschoice.report.compute.curves import Graph, curves, tuning
@@ -11,8 +12,11 @@ from cschoice.report.compute.inputs import STUDY, Inputs, load
 from cschoice.report.compute.missing import missing
 from cschoice.report.compute.rankings import Ranking, rankings
 from cschoice.report.compute.scores import Result, all_results
-from cschoice.report.compute.winners import Contest, contests
+from cschoice.report.compute.winners import LOG_LOSS, Contest, contests
 from cschoice.tasks import Kind
+
+if TYPE_CHECKING:
+    from cschoice.study.settings import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +26,8 @@ class Summary:
     inputs: Inputs
     against_paper: bool  # wanted, and there is something to compare
     results: tuple[Result, ...]
-    contests: tuple[Contest, ...]
+    contests: tuple[Contest, ...]  # under the target measure
+    on_likelihood: tuple[Contest, ...]  # of the learners that have one
     rankings: tuple[Ranking, ...]
     curves: tuple[Graph, ...]
     tuning: tuple[Graph, ...]
@@ -34,10 +39,17 @@ class Summary:
 
 
 def summarize(
-    results: Path, profile: str, experiment: str = STUDY, against_paper: bool = True
+    results: Path,
+    profile: str,
+    experiment: str = STUDY,
+    against_paper: bool = True,
+    study: Study | None = None,
 ) -> Summary:
-    """Read the tables of a results folder and compute all numbers of a report."""
-    inputs = load(results, profile, experiment)
+    """Read the tables of a results folder and compute all numbers of a report.
+
+    With the study as its file describes it now, results of another configuration are marked.
+    """
+    inputs = load(results, profile, experiment, study)
     found = all_results(inputs, against_paper)
     known = set(paper.DATASETS_IN_ORDER)
     against_paper &= not found or any(result.dataset in known for result in found)
@@ -46,6 +58,7 @@ def summarize(
         against_paper,
         tuple(found),
         tuple(contests(found)),
+        tuple(contests(found, LOG_LOSS)),
         tuple(rankings(found)),
         tuple(curves(inputs)),
         tuple(tuning(inputs, found)),

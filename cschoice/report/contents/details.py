@@ -85,7 +85,7 @@ def _contest(contest: Contest) -> list[list[Any]]:
                 if pair.difference
                 else [None] * 4
             ),
-            _short(pair.adjusted) if pair.difference else None,
+            _short(pair.difference.adjusted) if pair.difference else None,
             pair.verdict,
         ]
         for pair in contest.pairs

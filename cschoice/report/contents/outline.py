@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cschoice.evaluation.metrics import shown_metrics
 from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents import pictures
+from cschoice.report.contents.best_table import best_table
 from cschoice.report.contents.descriptions import datasets_table, ranges_table, tried_table
 from cschoice.report.contents.fold_sizes import fold_size_tables
 from cschoice.report.contents.headlines import headlines
+from cschoice.report.contents.marks import marked, other_learners
 from cschoice.report.contents.pictures import Picture
 from cschoice.report.contents.score_tables import comparison_table, result_tables
 from cschoice.report.contents.table import Table
@@ -52,7 +54,21 @@ class Section:
 @lru_cache(maxsize=1)
 def outline(summary: Summary) -> list[Section]:
     """Return the sections that have something to show; several formats show the same ones."""
-    return [section for section in _sections(summary) if section.content]
+    others = other_learners(summary)
+    return [_with_marks(one, others) for one in _sections(summary) if one.content]
+
+
+def _with_marks(section: Section, others: frozenset[str]) -> Section:
+    """Mark the names in all tables of a section, those behind its pictures included."""
+    return replace(
+        section,
+        tables=tuple(marked(table, others) for table in section.tables),
+        further=tuple(marked(table, others) for table in section.further),
+        pictures=tuple(
+            replace(one, table=marked(one.table, others)) if one.table else one
+            for one in section.pictures
+        ),
+    )
 
 
 def _sections(summary: Summary) -> Iterator[Section]:
@@ -60,8 +76,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
     yield Section("summary", "Summary", tuple(headlines(summary)))
     if summary.missing:
         yield Section("missing", "What is missing", summary.missing)
-    if summary.contests:
-        yield Section("winners", "Who wins", tables=(winners_table(summary.contests, results),))
+    yield _winners(summary)
     if summary.rankings:
         yield Section(
             "ranks",
@@ -74,11 +89,20 @@ def _sections(summary: Summary) -> Iterator[Section]:
             yield _results(summary, kind)
     if summary.curves:
         yield _curves(summary)
-    cost = cost_table(summary.inputs, results, summary.against_paper)
+    cost = cost_table(summary.inputs, results)
     yield Section("cost", "Computing time", tables=(cost,))
     yield _hyperparameters(summary)
     facts = (datasets_table(summary.inputs, results), *fold_size_tables(summary.inputs))
     yield Section("datasets", "Datasets", pictures=(pictures.tasks(),), further=facts)
+
+
+def _winners(summary: Summary) -> Section:
+    found = [
+        winners_table(summary.contests, summary.results),
+        best_table(summary.contests, summary.results),
+        winners_table(summary.on_likelihood, summary.results, "winners-log-loss"),
+    ]
+    return Section("winners", "Who wins", tables=tuple(table for table in found if table))
 
 
 def _results(summary: Summary, kind: Kind) -> Section:

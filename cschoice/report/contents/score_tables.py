@@ -7,8 +7,10 @@ from itertools import groupby
 
 from cschoice.evaluation.metrics import METRICS, TARGETS, shown_metrics
 from cschoice.report.compute import paper
+from cschoice.report.compute.agreement import MARGIN
 from cschoice.report.compute.labels import dataset_label, learner_label, metric_label
 from cschoice.report.compute.scores import Result
+from cschoice.report.compute.statistics import LEVEL
 from cschoice.report.contents.table import (
     Cell,
     Column,
@@ -87,14 +89,17 @@ def comparison_table(
         + (", beside the paper's." if against_paper else "."),
         (Column("Dataset"), _MODEL, *columns),
         by_dataset(own, cells),
-        notes=(_APART,) if against_paper else (),
+        notes=(AGREEMENT_NOTE,) if against_paper else (),
         long=True,
     )
 
 
-_APART = (
-    "Above and below: the difference is outside both standard deviations, ours and the paper's "
-    "together; a digit of rounding is allowed for."
+AGREEMENT_NOTE = (
+    f"As in the paper: shown to differ by less than {MARGIN:g} (two one-sided Welch tests on "
+    "means, deviations and numbers of folds, the paper's as printed). Above and below: Welch's "
+    "test tells a difference. Cannot be told: neither is shown. Repeats AllPositive: ours and the "
+    "paper's both score what predicting every object does. Each cell is tested by itself at level "
+    f"{LEVEL:g}, with folds taken as independent."
 )
 
 
@@ -104,16 +109,19 @@ def by_dataset(
     """Return one group per dataset, one row per learner."""
     return tuple(
         RowGroup(
-            dataset_label(dataset),
+            found[0].dataset_label,
             tuple(
                 Row(
                     (learner_label(result.learner, result.kind), *cells(result)),
                     key=f"{result.dataset}/{result.learner}",
+                    stale=result.n_stale > 0,
                 )
                 for result in found
             ),
         )
-        for dataset, found in groupby(results, key=lambda result: result.dataset)
+        for found in (
+            list(group) for _, group in groupby(results, key=lambda result: result.dataset)
+        )
     )
 
 

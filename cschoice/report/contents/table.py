@@ -42,6 +42,7 @@ class Row:
 
     cells: tuple[Cell, ...]
     key: str | None = None
+    stale: bool = False  # made of results of another configuration
 
 
 @dataclass(frozen=True)

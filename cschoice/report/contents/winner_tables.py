@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cschoice.report.compute import paper
+from cschoice.report.compute.agreement import MARGIN
 from cschoice.report.compute.inputs import Inputs
-from cschoice.report.compute.labels import dataset_label, learner_label, learners_in_order
+from cschoice.report.compute.labels import (
+    dataset_label,
+    learner_label,
+    learners_in_order,
+    metric_label,
+)
 from cschoice.report.compute.rankings import Ranking
 from cschoice.report.compute.scores import Result
 from cschoice.report.compute.statistics import LEVEL
@@ -31,42 +36,51 @@ from cschoice.report.contents.table import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "Both"}
+SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "Both"}
 
 
-def winners_table(contests: Sequence[Contest], results: Sequence[Result]) -> Table:
+def winners_table(
+    contests: Sequence[Contest], results: Sequence[Result], name: str = "winners"
+) -> Table | None:
     """Return the table of winners: by how much each wins, and whether that is noise."""
-    comparisons = {(result.dataset, result.learner): result.on_target for result in results}
-    printed = _best_printed(results)
+    if not contests:
+        return None
+    scores = {(result.dataset, result.learner): result.comparisons for result in results}
+    measures = list(dict.fromkeys(contest.metric for contest in contests))
 
     def row(contest: Contest) -> Row:
-        comparison = comparisons[contest.dataset, contest.winner]
+        comparison = scores[contest.dataset, contest.winner][contest.metric]
         assert comparison.ours is not None
-        winner = learner_label(contest.winner, contest.kind)
         nearest: list[Cell] = ["", "", "", ""]
         if contest.pairs:
             pair = contest.pairs[0]
             nearest[0] = learner_label(pair.other, contest.kind)
             if (found := pair.difference) is not None:
                 ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
-                effect, p = _effect(found.effect), probability(pair.adjusted)
+                effect, p = _effect(found.effect), probability(found.adjusted)
                 nearest[1:] = [NumberCell(signed(ahead), found.mean), effect, p]
-        cells: list[Cell] = [dataset_label(contest.dataset), winner, ScoreCell(comparison.ours)]
-        if printed:
-            learner, score = printed.get(contest.dataset, ("", None))
-            label = learner and learner_label(learner, contest.kind)
-            cells += [label, ScoreCell(score) if score else ""]
-        return Row((*cells, *nearest, contest.verdict), key=contest.dataset)
+        return Row(
+            (
+                dataset_label(contest.dataset),
+                learner_label(contest.winner, contest.kind),
+                ScoreCell(comparison.ours),
+                *nearest,
+                contest.verdict,
+            ),
+            # The details behind a row are those of the target measure.
+            key=contest.dataset if name == "winners" else None,
+            stale=contest.stale,
+        )
 
     return Table(
-        "winners",
-        "The learner with the best mean on each dataset, and whether the win is more than noise.",
+        name,
+        f"The learner with the best mean on each dataset under {_listed(measures)}, and whether "
+        "it is better than every other by more than noise.",
         (
             Column("Problem"),
             Column("Dataset"),
-            Column("Winner"),
-            Column("Target", scores=True),
-            *((Column("Paper's best"), Column("Its target", scores=True)) if printed else ()),
+            Column("Best mean"),
+            Column("Score", scores=True),
             Column("Next"),
             Column("Ahead by [95 %]", numeric=True),
             Column("Effect", numeric=True),
@@ -74,26 +88,31 @@ def winners_table(contests: Sequence[Contest], results: Sequence[Result]) -> Tab
             Column("Verdict", wide=True),
         ),
         tuple(
-            RowGroup(_SCOPES[str(kind)], tuple(row(contest) for contest in found))
+            RowGroup(SCOPES[str(kind)], tuple(row(contest) for contest in found))
             for kind, found in groupby(contests, key=lambda contest: contest.kind)
         ),
         notes=(
             "Corrected resampled t-test over the folds that both learners have (Nadeau and "
-            "Bengio); where every fold is a fresh draw there is nothing to correct. p is adjusted "
-            "(Holm) for comparing the winner with every other learner. The effect is the mean "
-            "difference in units of its standard deviation over folds.",
+            "Bengio); where every fold is a fresh draw there is nothing to correct. Who is first "
+            "was found on the same folds: p-values and intervals are adjusted for all pairs of "
+            f"learners on the dataset, {_extent(contests)} of them (Bonferroni). A tie: no "
+            f"difference detectable, and means within {MARGIN:g}. No difference detectable does "
+            "not mean equal. The effect is the mean difference in units of its standard deviation "
+            "over folds.",
         ),
     )
 
 
-def _best_printed(results: Sequence[Result]) -> dict[str, tuple[str, paper.Score]]:
-    """Return the learner with the paper's best target measure on each dataset."""
-    best: dict[str, tuple[str, paper.Score]] = {}
-    for result in results:
-        score = result.on_target.paper
-        if score and (result.dataset not in best or score.mean > best[result.dataset][1].mean):
-            best[result.dataset] = result.learner, score
-    return best
+def _listed(measures: Sequence[str]) -> str:
+    labels = [metric_label(measure) for measure in measures]
+    return " or ".join(
+        label[0].lower() + label[1:] if label[1].islower() else label for label in labels
+    )
+
+
+def _extent(contests: Sequence[Contest]) -> str:
+    least, most = (f(contest.n_comparisons for contest in contests) for f in (min, max))
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _effect(effect: float) -> NumberCell:
@@ -129,7 +148,7 @@ def ranks_table(rankings: Sequence[Ranking]) -> Table:
             Column("Median gap to the best", numeric=True),
             Column("To the first"),
         ),
-        tuple(RowGroup(_SCOPES[ranking.name], rows(ranking)) for ranking in rankings),
+        tuple(RowGroup(SCOPES[ranking.name], rows(ranking)) for ranking in rankings),
         notes=tuple(sentence(ranking) for ranking in rankings),
     )
 
@@ -138,7 +157,7 @@ def sentence(ranking: Ranking) -> str:
     """Return the outcome of the tests over datasets as a sentence."""
     test = ranking.test
     p = probability(test.p).text
-    over = f"{_SCOPES[ranking.name]}, {len(ranking.learners)} learners on {len(ranking.datasets)}"
+    over = f"{SCOPES[ranking.name]}, {len(ranking.learners)} learners on {len(ranking.datasets)}"
     equals = f"p {p if p.startswith('<') else f'= {p}'}, Kendall's W = {test.agreement:.2f}"
     if test.p >= LEVEL:
         found = f"{NO_DIFFERENCE} between any of them (Friedman, {equals})"
@@ -151,7 +170,7 @@ def sentence(ranking: Ranking) -> str:
     return f"{over} datasets: {found}.{left if ranking.left_out else ''}"
 
 
-def cost_table(inputs: Inputs, results: Sequence[Result], against_paper: bool) -> Table:
+def cost_table(inputs: Inputs, results: Sequence[Result]) -> Table:
     """Return the table of CPU times of learners, of other experiments, and in total."""
     rows = []
     for learner in learners_in_order(result.learner for result in results):
@@ -178,7 +197,7 @@ def cost_table(inputs: Inputs, results: Sequence[Result], against_paper: bool) -
             Column("CPU time", numeric=True),
         ),
         tuple(groups),
-        notes=(cost_sentence(inputs, against_paper),),
+        notes=(cost_sentence(inputs),),
     )
 
 
@@ -187,11 +206,7 @@ def _total(label: str, folds: pd.DataFrame) -> Row:
     return Row((label, number(len(folds)), number(trials), cpu_time(seconds)))
 
 
-def cost_sentence(inputs: Inputs, against_paper: bool) -> str:
-    """Return the total CPU time as a sentence, beside the paper's."""
+def cost_sentence(inputs: Inputs) -> str:
+    """Return the total CPU time as a sentence."""
     spent = cpu_time(float(inputs.every_fold["seconds"].sum())).text
-    ours = f"All experiments with profile {inputs.profile}: {spent} of CPU time"
-    if not against_paper:
-        return f"{ours}."
-    theirs = f"{paper.GPU_HOURS:,} GPU hours and {paper.CPU_HOURS:,} CPU hours"
-    return f"{ours}; the paper's took roughly {theirs}."
+    return f"All experiments with profile {inputs.profile}: {spent} of CPU time."

@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable, Sequence
 
 from cschoice.report.compute.summary import Summary
-from cschoice.report.compute.winners import pairs
 from cschoice.report.contents.outline import TITLE, Section, outline
 from cschoice.report.contents.table import (
     NO_RESULT,
@@ -128,8 +127,8 @@ _RESULTS = (
     "profile", "experiment", "dataset", "learner", "metric", "mean", "std", "n_folds", "best",
     "paper_mean", "paper_std", "difference", "verdict", "cpu_seconds", "state", "reason",
 )  # fmt: skip
-_PAIRS = ("dataset", "better", "other", "difference", "low", "high", "effect", "p", "p_holm",
-          "n_folds")  # fmt: skip
+_PAIRS = ("dataset", "metric", "better", "other", "difference", "low", "high", "effect", "p",
+          "p_adjusted", "n_comparisons", "n_folds")  # fmt: skip
 _RANKS = ("problem", "learner", "mean_rank", "n_datasets", "n_best", "median_gap", "friedman_p",
           "kendall_w", "critical_difference")  # fmt: skip
 
@@ -147,10 +146,12 @@ def _results(summary: Summary) -> Iterable[Sequence[object]]:
 
 
 def _pairs(summary: Summary) -> Iterable[Sequence[object]]:
-    for dataset, pair in pairs(summary.results):
-        if (found := pair.difference) is not None:
-            yield (dataset, pair.better, pair.other, found.mean, found.low, found.high,
-                   found.effect, found.p, pair.adjusted, found.n_folds)  # fmt: skip
+    for contest in (*summary.contests, *summary.on_likelihood):
+        for pair in contest.every_pair:
+            if (found := pair.difference) is not None:
+                yield (contest.dataset, contest.metric, pair.better, pair.other, found.mean,
+                       found.low, found.high, found.effect, found.p, found.adjusted,
+                       contest.n_comparisons, found.n_folds)  # fmt: skip
 
 
 def _ranks(summary: Summary) -> Iterable[Sequence[object]]:

@@ -1,5 +1,7 @@
 """What a report says of complete, partial and mixed results; the formats are tested elsewhere."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 import result_examples
@@ -12,9 +14,13 @@ from cschoice.report.compute import paper
 from cschoice.report.compute.curves import best_so_far
 from cschoice.report.compute.labels import datasets_in_order, learners_in_order
 from cschoice.report.compute.summary import summarize
-from cschoice.report.compute.winners import NO_DIFFERENCE, pairs
+from cschoice.report.compute.winners import MORE_THAN_NOISE, NO_DIFFERENCE, contests
+from cschoice.report.contents.headlines import headlines
 from cschoice.report.contents.outline import outline
 from cschoice.report.contents.table import Gap
+from cschoice.runs.store import ResultStore
+from cschoice.study.config import load as load_study
+from cschoice.study.plan import Selection, plan
 
 # --- the paper's numbers ----------------------------------------------------------------------
 
@@ -70,13 +76,98 @@ def test_a_winner_by_far_is_more_than_noise_and_a_tie_is_not(small):
     assert near["mnl"].difference.mean > 0.8
     unclear = [contest for contest in small.contests if contest.equals]
     assert unclear
-    assert all(NO_DIFFERENCE in contest.verdict for contest in unclear)
+    assert all(NO_DIFFERENCE in one.verdict or "a tie with" in one.verdict for one in unclear)
 
 
-def test_all_pairs_are_compared_once(small):
-    found = pairs(small.results)
-    assert len(found) == 6 * (4 * 3 // 2)
-    assert all(pair.difference.mean >= 0 for _, pair in found)
+def test_the_winner_is_compared_as_all_pairs_are(small):
+    assert all(contest.n_comparisons == 4 * 3 // 2 for contest in small.contests)
+    for contest in small.contests:
+        assert {pair.other for pair in contest.pairs} | {contest.winner} == {
+            name for pair in contest.every_pair for name in (pair.better, pair.other)
+        }
+        for pair in contest.every_pair:
+            assert pair.difference.mean >= 0
+            assert pair.difference.adjusted == pytest.approx(min(1, 6 * pair.difference.p))
+            assert pair.differs == (pair.difference.low > 0)
+        clear = all(pair.differs for pair in contest.pairs)
+        assert (contest.verdict == MORE_THAN_NOISE) == clear
+
+
+def scored(tmp_path, dataset, values, metric="accuracy"):
+    """Return the summary of learners with these scores on each fold."""
+    made = result_examples.Made()
+    for learner, of_folds in values.items():
+        for fold, value in enumerate(of_folds):
+            names = made.job(dataset, learner, fold, metrics=False)
+            made.rows["metrics"].append(names | {"metric": metric, "value": value})
+    return summarize(made.write(tmp_path), "laptop")
+
+
+def test_the_best_of_the_papers_learners_stands_beside_others(tmp_path):
+    values = {"feta3": [0.9, 0.91], "feta": [0.8, 0.81], "mnl": [0.1, 0.1]}
+    summary = scored(tmp_path, "medoid", values)
+    (contest,) = summary.contests
+    assert (contest.winner, contest.papers_best) == ("feta3", "feta")
+    ((cells,),) = (list(table.rows()) for table in [tables_of(summary)["best"]])
+    assert cells[2] == "FATE-Net"  # of the paper's numbers
+    assert [cells[4], cells[8]] == ["FETA-Net", "FETA-Net (3rd order) †"]
+    assert any(note.startswith("†") for note in tables_of(summary)["best"].notes)
+
+
+def test_log_loss_is_judged_where_learners_have_one(tmp_path):
+    values = {"feta": [0.3, 0.31, 0.3], "mnl": [0.9, 0.91, 0.93], "fate": [0.32, 0.31, 0.29]}
+    summary = scored(tmp_path, "medoid", values, metric="log-loss")
+    assert summary.contests == ()  # nobody has the target measure
+    (contest,) = summary.on_likelihood
+    assert contest.winner == "feta"
+    assert contest.pairs[0].other == "fate"
+    assert contest.pairs[1].difference.mean > 0.5  # less is better
+    assert "log-loss" in tables_of(summary)["winners-log-loss"].caption
+
+
+def test_cells_that_only_repeat_all_positive_are_counted_apart(tmp_path):
+    values = {"all-positive": [0.561, 0.562], "mnl": [0.5612, 0.5618], "feta": [0.97, 0.971]}
+    summary = scored(tmp_path, "mnist-unique-subset", values, metric="f1")
+    verdicts = {one.learner: one.on_target.verdict for one in summary.results}
+    assert verdicts["mnl"] == verdicts["all-positive"] == "repeats AllPositive"
+    assert verdicts["feta"] not in ("", "repeats AllPositive")
+    (line,) = (line for line in headlines(summary) if "cells with" in line)
+    assert line.startswith("Of 1 cells")
+    assert "2 more repeat AllPositive, here as in the paper." in line
+
+
+def test_a_sample_of_a_dataset_is_not_set_beside_the_paper(tmp_path):
+    made = result_examples.Made()
+    for fold in range(2):
+        made.job("expedia-subset", "feta", fold, sample="1,409 of 399,344 tasks")
+        made.job("pareto2d", "feta", fold)
+    summary = summarize(made.write(tmp_path), "laptop")
+    one = row_of(summary, "expedia-subset", "feta")
+    assert all(comparison.paper is None for comparison in one.comparisons.values())
+    labels = [group.label for group in tables_of(summary)["subset"].groups]
+    assert labels == ["Pareto-front-2D", "Expedia (a sample: 1,409 of 399,344 tasks)"]
+
+
+def test_results_of_another_configuration_are_marked_as_stale(tmp_path):
+    study = load_study(Path(__file__).parents[3] / "experiments.yaml")
+    learners, folder = ["mnl", "random"], ResultStore(tmp_path)
+    jobs = plan(study, Selection("study", "laptop", learners, ["medoid"], 2), folder)
+    few_trials = plan(study, Selection("study", "laptop", ["feta"], ["medoid"], 2, 3), folder)
+    made = result_examples.Made()
+    for job in (*jobs, *few_trials):
+        key = "of before" if (job.learner, job.fold) == ("mnl", 1) else job.key
+        made.job(job.dataset, job.learner, job.fold, key=key, n_trials=job.budget.n_trials)
+    summary = summarize(made.write(tmp_path), "laptop", study=study)
+    stale = {one.learner: one.n_stale for one in summary.results if one.folds}
+    assert stale == {"feta": 0, "mnl": 1, "random": 0}  # a number of trials may be chosen
+    assert row_of(summary, "medoid", "mnl").state == "2 folds, 1 stale"
+    shown = {row[1] for row in tables_of(summary)["comparison-accuracy"].rows()}
+    assert {"MNL ‡", "FETA-Net", "Random †"} <= shown
+    assert any("1 of 6 jobs" in line and "stale" in line for line in headlines(summary))
+
+
+def test_contests_need_results():
+    assert contests([]) == []
 
 
 def test_learners_are_ranked_on_datasets_that_all_of_them_have(small):

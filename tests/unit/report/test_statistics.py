@@ -14,7 +14,6 @@ from cschoice.report.compute.statistics import (
     critical_difference,
     friedman,
     groups,
-    holm,
 )
 from cschoice.report.compute.winners import ratio_tested
 
@@ -60,12 +59,43 @@ def test_what_folds_share_depends_on_how_they_are_made():
     assert ratio_tested("imported by someone", 10) == pytest.approx(1 / 9)
 
 
-@given(st.lists(st.floats(0, 1), max_size=8))
-def test_holm_never_lowers_a_p_value_and_keeps_their_order(ps):
-    adjusted = holm(ps)
-    assert all(p <= a <= 1 for p, a in zip(ps, adjusted, strict=True))
-    order = np.argsort(ps, kind="stable")
-    assert (np.diff(np.array(adjusted)[order]) >= 0).all()
+@given(st.lists(st.tuples(scores, scores), min_size=2, max_size=10), st.integers(1, 90))
+def test_intervals_are_adjusted_as_p_values_are(pairs, n_comparisons):
+    first, second = np.array(pairs).T
+    if np.ptp(first - second) < 1e-9:
+        return
+    found = corrected_t_test((first - second).tolist(), 0.0, n_comparisons)
+    expected = stats.ttest_rel(first, second)
+    assert found.adjusted == pytest.approx(min(1.0, n_comparisons * expected.pvalue), abs=1e-9)
+    interval = expected.confidence_interval(1 - 0.05 / n_comparisons)
+    assert (found.low, found.high) == pytest.approx(tuple(interval), abs=1e-9)
+    if abs(found.adjusted - 0.05) > 1e-9:
+        assert (found.adjusted < 0.05) == (not found.low <= 0 <= found.high)
+
+
+def largest_t(samples):
+    """Return the largest |t| over all pairs of learners; (draws, folds, learners)."""
+    n_folds, n_learners = samples.shape[1:]
+    largest = np.zeros(len(samples))
+    for k in range(n_learners - 1):
+        differences = samples[:, :, k + 1 :] - samples[:, :, k : k + 1]
+        error = differences.std(axis=1, ddof=1) / np.sqrt(n_folds)
+        largest = np.maximum(largest, np.abs(differences.mean(axis=1) / error).max(axis=1))
+    return largest
+
+
+@pytest.mark.parametrize("scales", [[1] * 5, [1, 2, 4, 8, 16]])
+def test_equal_learners_are_told_apart_in_at_most_one_of_twenty_studies(scales):
+    """The winner is chosen on the same folds, so any of the ten pairs may be the one looked at."""
+    samples = np.random.default_rng(0).standard_normal((40_000, 5, 5)) * scales
+    largest = largest_t(samples)
+    for_all_pairs, for_the_winners = (stats.t.isf(0.05 / 2 / m, 4) for m in (10, 1))
+    assert 0.025 < (largest > for_all_pairs).mean() < 0.052
+    assert (largest > for_the_winners).mean() > 0.2
+    one = samples[0, :, 0] - samples[0, :, 1]
+    found = corrected_t_test(one.tolist(), 0.0, n_comparisons=10)
+    reach = (found.high - found.mean) / (one.std(ddof=1) / np.sqrt(5))
+    assert reach == pytest.approx(for_all_pairs)
 
 
 # The accuracies of table 6 of Demšar (2006): four versions of C4.5 on 14 datasets. In the last but

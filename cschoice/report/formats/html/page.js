@@ -136,7 +136,7 @@
       other, measure(mean), low === null ? "–" : `${measure(low)} to ${measure(high)}`,
       number(effect), number(p), verdict,
     ]);
-    return [grid(["The winner against", "Ahead by", "95 %", "Effect", "p (Holm)", ""], rows)];
+    return [grid(["The winner against", "Ahead by", "95 %", "Effect", "p, adjusted", ""], rows)];
   };
 
   const toggle = (button) => {
