@@ -32,7 +32,7 @@ def tuned(job: Job, store: ResultStore) -> tuple[float, float]:
     record = work(Context(job, store))
     if record is None or record.reason is not None:
         raise SystemExit(f"{job.label}: {record and record.reason}")
-    value = record.metrics[TARGETS[Kind(record.kind)]]
+    value = record.metrics[TARGETS[Kind(str(record.kind))]]
     return float(value or 0), sum(trial.seconds for trial in store.trials(job))
 
 

@@ -18,7 +18,7 @@ from cschoice.io.documents import to_json
 from cschoice.io.files import replacing
 from cschoice.registry import unknown_name
 from cschoice.runs.environment import origin
-from cschoice.runs.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
+from cschoice.runs.records import Curve, Job, JobName, Record, State, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,22 +117,6 @@ def record_of(rows: Rows) -> Record:
             for names, some in points.items()
         ],
     )
-
-
-def trials_of(rows: Rows) -> list[Trial]:
-    """Return the trials that the rows of a job were made of."""
-    return [
-        Trial(
-            number=row["number"],
-            rung=Rung(row["rung"]),
-            params=json.loads(row["params"]),
-            losses=json.loads(row["losses"]),
-            state=TrialState(row["state"]),
-            seconds=row["seconds"],
-            error=row["error"],
-        )
-        for row in rows["trials"]
-    ]
 
 
 class StoredTables:

@@ -1,8 +1,8 @@
-r"""Escapes: any text as LaTeX that compiles, in plain ASCII."""
+r"""Escapes: any text as LaTeX that compiles with the packages of the tables and no others."""
 
 from __future__ import annotations
 
-import unicodedata
+from unicodedata import normalize
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -29,54 +29,35 @@ _SPECIAL = {
     "’": "'",
     "“": "``",
     "”": "''",
-    "ß": r"\ss{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
     "µ": r"$\mu$",
     **{character: rf"\{character}" for character in "&%$#_{}"},
 }
-_ACCENTS = {
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0304": "=",
-    "\u0306": "u",
-    "\u0307": ".",
-    "\u0308": '"',
-    "\u030a": "r",
-    "\u030b": "H",
-    "\u030c": "v",
-    "\u0327": "c",
-}
+# Letters that LaTeX reads as they are, in the fonts of every installation: these, and those of
+# Western and Central Europe whose accent is one of the following.
+_LETTERS = "ßøØæÆœŒłŁ"
+_ACCENTS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327"
+_LAST = "\u017f"
 
 
 def escaped(text: str) -> str:
     r"""Return a text as LaTeX; a letter that LaTeX cannot show becomes its number.
 
     >>> print(escaped("50 % of R&D_1, déjà"))
-    50 \% of R\&D\_1, d\'{e}j\`{a}
+    50 \% of R\&D\_1, déjà
     >>> print(escaped("日"))
     (U+65E5)
     """
-    return "".join(_letter(letter) for letter in " ".join(text.split()))
+    return "".join(_letter(letter) for letter in " ".join(normalize("NFC", text).split()))
 
 
 def _letter(letter: str) -> str:
     if letter in _SPECIAL:
         return _SPECIAL[letter]
-    if letter.isascii() and letter.isprintable():
+    if letter in _LETTERS or (letter.isascii() and letter.isprintable()):
         return letter
-    base, *marks = list(unicodedata.normalize("NFKD", letter))
+    base, *marks = list(normalize("NFKD", letter))
     if base.isascii() and base.isalnum() and not marks:
         return base
-    if base.isascii() and base.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
-        base = {"i": r"\i", "j": r"\j"}.get(base, base)
-        return rf"\{_ACCENTS[marks[0]]}{{{base}}}"
+    if letter <= _LAST and base.isascii() and base.isalpha() and marks[0] in _ACCENTS:
+        return letter
     return f"(U+{ord(letter):04X})"

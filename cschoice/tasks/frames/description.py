@@ -11,7 +11,6 @@ from cschoice.tasks.kind import Kind
 
 HOLE = "{}"  # stands for the alternative's name in a column of a wide table
 FILLED = "filled"  # as ``available``: an alternative is on offer where its features are filled in
-CONSTANTS = "constants"  # in ``cross``: the constants of the alternatives
 
 
 @dataclass(frozen=True)
