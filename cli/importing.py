@@ -28,16 +28,6 @@ def import_table(
         Path, typer.Argument(help="CSV (also .gz, .bz2, .xz; comma, semicolon or tab) or Parquet.")
     ],
     name: Annotated[str, typer.Option(help="Name of the dataset from now on.")],
-    features: Annotated[
-        list[str],
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns that describe an object: 'cost,time'. With --wide patterns in which {} "
-            "is the alternative: 'cost={}_COST,time={}_TIME'; '{}_FREQ|0' is 0 where an "
-            "alternative has no such column.",
-            rich_help_panel=_MEANING,
-        ),
-    ],
     chosen: Annotated[
         str,
         typer.Option(
@@ -47,6 +37,16 @@ def import_table(
             rich_help_panel=_TABLE,
         ),
     ],
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns that describe an object: 'cost,time', 'f1-f45', 'ic.*'. With --wide "
+            "patterns in which {} is the alternative: 'cost={}_COST,time={}_TIME'; '{}_FREQ|0' is "
+            "0 where an alternative has no such column.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = None,
     task: Annotated[
         str,
         typer.Option(
@@ -118,7 +118,8 @@ def import_table(
         str,
         typer.Option(
             metavar="COLUMNS",
-            help="Features of the chooser, multiplied with each feature of each object.",
+            help="Features of the chooser, multiplied with each feature of each object: 'income'; "
+            "with one of them: 'income:cost'; with the constants: 'income:constants'.",
             rich_help_panel=_MEANING,
         ),
     ] = "",
@@ -142,10 +143,27 @@ def import_table(
         bool,
         typer.Option(
             "--constants",
-            help="Give each alternative a constant of its own.",
+            help="Give each alternative but the reference a constant of its own.",
             rich_help_panel=_MEANING,
         ),
     ] = False,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The alternative without a constant, to which the others are compared. By "
+            "default the first one.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = None,
+    specific: Annotated[
+        str,
+        typer.Option(
+            metavar="FEATURES",
+            help="Features that count differently in each alternative: one coefficient for each.",
+            rich_help_panel=_MEANING,
+        ),
+    ] = "",
     impute: Annotated[
         list[str] | None,
         typer.Option(
@@ -191,7 +209,7 @@ def import_table(
     if wide != (alternatives is not None):
         raise InvalidParameter("--wide and --alternatives go together: give both, or neither")
     described = frames.describe(
-        features=",".join(features),
+        features=",".join(features or ()),
         chosen=chosen,
         task=task,
         object=object_,
@@ -203,6 +221,8 @@ def import_table(
         cross=cross,
         categorical=categorical,
         constants=constants,
+        reference=reference,
+        specific=specific,
         kind=kind,
         chosen_at_least=chosen_at_least,
     )

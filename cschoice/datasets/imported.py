@@ -31,7 +31,7 @@ from cschoice.tasks.splits import at_most, fold_numbers
 
 FOLDER = Path("data")
 FORMAT = "cschoice-dataset"
-VERSION = 1
+VERSION = 2  # 1: every alternative had a constant
 _TASKS, _DESCRIPTION = "tasks.parquet", "cschoice.json"
 
 Numbers = NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ class Sample:
     tasks: ChoiceTasks
     features: tuple[str, ...]
     name: str = "tasks"
+    reference: str | None = None  # the alternative that had no constant in the tasks
 
     @cached_property
     def alternatives(self) -> dict[str, int]:
@@ -77,4 +78,19 @@ def _named(tasks: ChoiceTasks, features: tuple[str, ...] | None, name: str) -> S
     if len(names) != tasks.n_features or len(set(names)) < len(names):
         expected = f"{tasks.n_features} different names"
         raise InvalidParameter(f"features must be {expected}, got {', '.join(names)}")
-    return Sample(tasks, names, name)
+    encoding = None if features else tasks.encoding
+    if encoding is None or encoding.reference is None:
+        return Sample(tasks, names, name)
+    return _with_all_constants(Sample(tasks, names, name, encoding.reference))
+
+
+def _with_all_constants(sample: Sample) -> Sample:
+    """Append the constant of the reference: nests and specific coefficients need it, too."""
+    tasks = sample.tasks
+    others = [sample.column(column) for column in sample.alternatives.values()]
+    constant = 1 - np.sum([np.zeros(tasks.n_entries), *others], axis=0)
+    table = np.column_stack([tasks.features, constant]).astype(np.float32)
+    tasks = tasks.with_arrays(table=table, items=np.arange(tasks.n_entries), encoding=None)
+    return replace(
+        sample, tasks=tasks, features=(*sample.features, f"{CONSTANT}{sample.reference}")
+    )

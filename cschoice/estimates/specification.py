@@ -140,7 +140,7 @@ def _kept(sample: Sample, where: str | None) -> Sample:
     numbers = np.flatnonzero(keep[sample.tasks.offsets[:-1]])
     if not len(numbers):
         raise InvalidParameter(f"where: no task satisfies '{where}'")
-    return Sample(sample.tasks[numbers], sample.features, sample.name)
+    return replace(sample, tasks=sample.tasks[numbers])
 
 
 def _formula(sample: Sample, text: str) -> tuple[Expression, dict[str, Any]]:
@@ -181,7 +181,8 @@ def _need_alternatives(sample: Sample, text: str) -> None:
 
 
 def _reference(sample: Sample, given: str | None) -> str | None:
-    """Return the alternative without a constant: the one given, else the first."""
+    """Return the alternative without a constant: given here, else at import, else the first."""
+    given = given or sample.reference
     if given is not None:
         if given not in sample.alternatives:
             raise InvalidParameter(unknown_name("alternative", given, sample.alternatives))
@@ -193,6 +194,8 @@ def _reference(sample: Sample, given: str | None) -> str | None:
 
 def _all_features(sample: Sample, reference: str | None) -> Design:
     """Return the design with all features that can have a coefficient."""
+    if sample.reference and reference != sample.reference:
+        _refuse_interactions(sample)
     of_reference = [
         name
         for name in sample.features
@@ -213,6 +216,17 @@ def _all_features(sample: Sample, reference: str | None) -> Design:
     if left_out:
         tasks = replace(tasks, table=tasks.table[:, kept], encoding=None)
     return Design(tasks, tuple(sample.features[k] for k in kept), sample, tuple(notes))
+
+
+def _refuse_interactions(sample: Sample) -> None:
+    """Refuse another reference where interactions with its constant were never made."""
+    made = [name for name in sample.features if name.startswith(CONSTANT) and " × " in name]
+    if made:
+        raise InvalidParameter(
+            f"the interactions with constants, such as '{made[0]}', leave out {sample.reference}: "
+            "import with another --reference, or write them in a utility, such as "
+            f"'{made[0].partition(' × ')[2]}{EACH}'"
+        )
 
 
 def _bound(text: str, names: Sequence[str]) -> tuple[int, float, float]:

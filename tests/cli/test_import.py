@@ -118,6 +118,78 @@ def test_what_was_chosen_is_no_feature(run, write):
     assert "'a_in' says what" in run(f"{line} --features {{}}_x --context a_in", code=2).stderr
 
 
+# The specification of utilities
+
+
+def test_one_constant_is_left_out_as_the_reference(run, write):
+    write(trips())
+    line = f"{TRIPS} --object mode --features cost --constants"
+    run(line)
+    assert names() == ["cost", "constant=car", "constant=train"]
+    run(f"{line} --reference train --force")
+    assert names() == ["cost", "constant=bus", "constant=car"]
+    assert imported().features[:3, 1:].tolist() == [[1, 0], [0, 1], [0, 0]]
+    said = run(f"{line} --reference trian --force", code=2).stderr
+    assert "unknown reference 'trian': did you mean 'train'?" in said
+    without = line.replace("--constants", "--reference car --force")
+    assert "reference is the alternative without a constant" in run(without, code=2).stderr
+    wide = pd.DataFrame({"z_x": [1, 2], "a_x": [3, 4], "mode": ["a", "z"]})
+    write(wide)
+    line = "import trips.csv --name wide --wide --alternatives z,a --chosen mode --folds 2"
+    run(f"{line} --features {{}}_x --constants")
+    assert names("wide") == ["x", "constant=a"]
+
+
+def test_a_model_knows_the_reference_in_later_tables(run, write):
+    table = trips()
+    write(table)
+    run(f"{TRIPS} --object mode --features cost --constants --reference car --specific cost")
+    run(f"run --dataset trips --learner mnl {SMOKE} --folds 1")
+    model = "results/runs/smoke/study/trips/mnl/fold-0/model"
+    write(table.drop(columns="chosen"), "new.csv")
+    run(f"predict new.csv --model {model}")
+    write(table[table["mode"] != "bus"].drop(columns="chosen"), "new.csv")
+    run(f"predict new.csv --model {model} --force")  # not all are on offer everywhere
+    write(table.replace("train", "ship"), "new.csv")
+    said = run(f"predict new.csv --model {model} --force", code=2).stderr
+    assert "alternatives not seen at import: ship; known: bus, car, train" in said
+
+
+def test_coefficients_can_be_specific_to_alternatives(run, write):
+    table = trips()
+    write(table)
+    run(f"{TRIPS} --object mode --features cost,time --specific time")
+    assert names() == ["cost", "time:bus", "time:car", "time:train"]
+    dummies = pd.get_dummies(table["mode"]).mul(table["time"], axis=0)
+    expected = np.column_stack([table["cost"], dummies]).astype(np.float32)
+    assert np.array_equal(imported().features, expected)
+    said = run(f"{TRIPS} --features cost --specific cost --force", code=2).stderr
+    assert "specific needs the column that names the alternative: give object" in said
+    said = run(f"{TRIPS} --object mode --features cost --specific income --force", code=2).stderr
+    assert "unknown specific feature 'income'" in said
+    assert "a property of the chooser: cross income:constants" in said
+
+
+def test_chosen_interactions_with_the_chooser(run, write):
+    table = trips().assign(urban=np.repeat([0, 1], 30))
+    write(table)
+    line = f"{TRIPS} --object mode --features cost,time --constants"
+    run(f"{line} --cross income:constants,urban:cost")
+    own = ["cost", "time", "constant=car", "constant=train"]
+    crossed = ["constant=car × income", "constant=train × income", "cost × urban"]
+    assert names() == own + crossed
+    features = imported().features
+    assert np.array_equal(features[:, 5], features[:, 3] * table["income"].to_numpy(np.float32))
+    assert np.array_equal(features[:, 6], features[:, 0] * table["urban"].to_numpy(np.float32))
+    run(f"{line} --specific cost --cross income:cost,urban --force")
+    assert names()[6:9] == ["cost:bus × income", "cost:car × income", "cost:train × income"]
+    assert len(names()) == 9 + 6
+    said = run(f"{line} --cross income:speed --force", code=2).stderr
+    assert "unknown feature to cross income with 'speed'" in said
+    said = run(f"{TRIPS} --features cost --cross income:constants --force", code=2).stderr
+    assert "cross income:constants needs constants" in said
+
+
 # Tables to be predicted
 
 
@@ -155,6 +227,75 @@ def test_predictions_in_parquet_keep_the_types_of_the_names(run, write, column):
     predicted = pd.read_parquet("out.parquet")
     assert predicted[column].dtype == np.int16
     assert predicted[["trip", "mode"]].values.tolist() == codes[["trip", "mode"]].values.tolist()
+
+
+# Columns by ranges and globs
+
+
+def test_ranges_and_globs_name_columns(run, write):
+    rng = np.random.default_rng(0)
+    numbered = {f"f{k}": rng.normal(size=60) for k in range(1, 12)}
+    write(trips().assign(**numbered, **{"ic.gas": 1.5, "ic.oil": 2.5}))
+    line = f"{TRIPS} --object mode"
+    run(f"{line} --features f9-f11,cost,ic.*")
+    assert names() == ["f9", "f10", "f11", "cost", "ic.gas", "ic.oil"]
+    run(f"{line} --features * --context income --categorical ic.* --force")
+    free = ["cost", "time", *numbered, "ic.gas=1.5", "ic.oil=2.5", "income"]
+    assert names() == free  # neither the task, nor what was chosen, nor the chooser twice
+    said = run(f"{line} --features f9-f14 --force", code=2).stderr
+    assert said.count("unknown column 'f1") == 3
+    assert "no column matches 'g*'" in run(f"{line} --features g* --force", code=2).stderr
+    assert "empty range" in run(f"{line} --features f9-f1 --force", code=2).stderr
+
+
+def test_globs_of_wide_tables_name_what_alternatives_have(run, write):
+    wide = pd.DataFrame({f"{a}_{x}": range(1, 7) for a in ("a", "b") for x in ("tt", "co", "ok")})
+    write(wide.assign(b_he=3, mode=["a", "b"] * 3))
+    line = "import trips.csv --name wide --wide --alternatives a,b --chosen mode --folds 2"
+    run(f"{line} --features {{}}_[tc]*,{{}}_h*|0")
+    assert names("wide") == ["tt", "co", "he"]
+    run(f"{line} --features {{}}_?? --available {{}}_ok --force", code=2)  # a has no he
+    run(f"{line} --features x={{}}_t*", code=2)
+
+
+def test_a_table_without_features_has_constants(run, write):
+    write(trips())
+    run(f"{TRIPS} --object mode --constants")
+    assert names() == ["constant=car", "constant=train"]
+    assert "name at least one column" in run(f"{TRIPS} --force", code=2).stderr
+
+
+# Numbers as people write them
+
+
+def test_decimal_commas_are_read_where_semicolons_separate(run, write):
+    table = trips()
+    write(table)
+    run(f"{TRIPS} --features cost,time")
+    expected = imported()
+    write(table, sep=";", decimal=",")
+    run(f"{TRIPS} --features cost,time --force")
+    assert names() == ["cost", "time"]
+    assert imported() == expected
+    write(table, sep="\t", decimal=",")
+    run(f"{TRIPS} --features cost,time --force")
+    assert imported() == expected
+    run(f"run --dataset trips --learner mnl {SMOKE} --folds 1")
+    write(table.drop(columns="chosen").head(3), "new.csv", sep=";", decimal=",")
+    run("predict new.csv --model results/runs/smoke/study/trips/mnl/fold-0/model")
+
+
+def test_other_numbers_with_commas_are_refused_with_the_reason(run, write):
+    table = trips().astype({"cost": object})
+    for texts, options in ((["1,5"], {}), (["1.234,50"], {"sep": ";"}), (["1,234.5"], {})):
+        write(table.assign(cost=texts * 60), **options)
+        said = run(f"{TRIPS} --features cost", code=2).stderr
+        assert f"'{texts[0]}'" in said
+        assert "decimal commas are read where" in said
+    table.loc[7, "cost"] = "1,5"
+    write(table, sep=";")
+    said = run(f"{TRIPS} --features cost", code=2).stderr
+    assert "column 'cost' must hold numbers, row 8 has '1,5': write numbers with points" in said
 
 
 # Weights

@@ -1,6 +1,7 @@
 """Tables of choices, as people have them, to choice tasks.
 
-``words``: what the user says of a table, to its ``description``. ``arrow_tables``: files and data
+``words``: what the user says of a table, to its ``description``. ``patterns``: ranges and globs of
+columns to the columns of a table. ``arrow_tables``: files and data
 frames to Arrow tables. ``columns``: columns as numbers, labels or flags. ``objects``: long and wide
 tables to one row per object. ``task_entries``: the objects on offer task by task, and invalid
 tasks. ``missing_values``: gaps and how they are filled. ``encoding``: categories, fills and
@@ -15,6 +16,7 @@ from typing import Any
 from cschoice.tasks.frames.description import Description
 from cschoice.tasks.frames.encoder import EncodedTable, apply_encoding, learn_encoding
 from cschoice.tasks.frames.encoding import Encoding
+from cschoice.tasks.frames.patterns import resolved
 from cschoice.tasks.frames.words import describe
 
 __all__ = ["Description", "EncodedTable", "Encoding", "describe", "encode", "learn"]
@@ -24,13 +26,16 @@ def learn(
     source: Any, description: Description, impute: Any = (), drop_invalid: bool = False
 ) -> tuple[Encoding, EncodedTable]:
     """Read a file or data frame; return the encoding learned of it, and the table encoded."""
-    from cschoice.tasks.frames.arrow_tables import read_table
+    from cschoice.tasks.frames.arrow_tables import opened
 
-    return learn_encoding(read_table(source, description), description, impute, drop_invalid)
+    table = opened(source)
+    description = resolved(description, table.names)
+    return learn_encoding(table.read(description), description, impute, drop_invalid)
 
 
 def encode(source: Any, encoding: Encoding) -> EncodedTable:
     """Read a file or data frame to be predicted; it needs no column of choices."""
-    from cschoice.tasks.frames.arrow_tables import read_table
+    from cschoice.tasks.frames.arrow_tables import opened
 
-    return apply_encoding(read_table(source, encoding.description, learning=False), encoding)
+    table = opened(source)
+    return apply_encoding(table.read(encoding.description, learning=False), encoding)

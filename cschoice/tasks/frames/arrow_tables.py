@@ -2,82 +2,88 @@
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import lzma
 import os
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from cschoice.errors import FileNotUsable, InvalidFile, InvalidTable
+from cschoice.errors import InvalidFile, InvalidTable
 from cschoice.tasks.frames.columns import Table
+from cschoice.tasks.frames.csv_files import open_csv
 from cschoice.tasks.frames.description import Description
-
-_COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_SEPARATORS = (",", ";", "\t")
+from cschoice.tasks.frames.unpacking import explained
 
 
-def read_table(source: Any, description: Description, learning: bool = True) -> Table:
-    """Return the needed columns of a CSV file, a Parquet file or a pandas data frame."""
-    return Table(_read(source, description, learning))
+@dataclass(frozen=True)
+class Opened:
+    """A table before it is read: the names of its columns, and how to get some of them.
+
+    ``load`` is told which columns, and which of these are read as numbers of 4 bytes if they can.
+    """
+
+    names: list[str]
+    load: Callable[[list[str], frozenset[str]], Any]
+
+    def read(self, description: Description, learning: bool = True) -> Table:
+        """Return the columns that a description needs."""
+        wanted = description.columns(self.names, learning)
+        twice = [name for name in wanted if self.names.count(name) > 1]
+        if twice:
+            raise InvalidTable([f"the table has more than one column '{name}'" for name in twice])
+        return Table(_usable(self.load(wanted, description.measured)))
 
 
-def _read(source: Any, description: Description, learning: bool) -> Any:
+def opened(source: Any) -> Opened:
+    """Open a CSV file, a Parquet file or a pandas data frame."""
     if not isinstance(source, str | os.PathLike):
-        return _from_frame(source, description, learning)
+        return _open_frame(source)
     path = Path(source)
-    with _explained(path):
+    with explained(path):
         with path.open("rb") as file:
             start = file.read(4)
         if start == b"PAR1":
-            return _from_parquet(path, description, learning)
+            return _open_parquet(path)
         if start == b"PK\x03\x04":
             raise InvalidFile(f"{path} is a zip archive or an Excel file: save it as CSV")
-        return _from_csv(path, description, learning)
+        return Opened(*open_csv(path))
 
 
-def _from_csv(path: Path, description: Description, learning: bool) -> Any:
-    import pyarrow.csv as pacsv
-
-    with _opened(path) as file:
-        head = file.readline().decode("utf-8-sig").rstrip("\r\n")
-    # Spreadsheets of half the world write semicolons, statistics packages tabs.
-    separator = max(_SEPARATORS, key=head.count)
-    names = next(csv.reader([head], delimiter=separator), [])
-    wanted = _unambiguous(description.columns(names, learning), names)
-    with _opened(path) as file:
-        return _usable(
-            pacsv.read_csv(
-                file,
-                parse_options=pacsv.ParseOptions(delimiter=separator, newlines_in_values=True),
-                convert_options=pacsv.ConvertOptions(
-                    include_columns=wanted, strings_can_be_null=True
-                ),
-            )
-        )
-
-
-def _from_parquet(path: Path, description: Description, learning: bool) -> Any:
+def _open_parquet(path: Path) -> Opened:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
-    names = file.schema_arrow.names
-    wanted = _unambiguous(description.columns(names, learning), names)
-    return _usable(file.read(columns=wanted))
+
+    def load(wanted: Sequence[str], measured: frozenset[str]) -> Any:
+        with explained(path):
+            schema = pa.schema([file.schema_arrow.field(name) for name in wanted])
+            for k, field in enumerate(schema):
+                if field.name in measured and _is_number(field.type):
+                    schema = schema.set(k, pa.field(field.name, pa.float32()))
+            batches = file.iter_batches(columns=list(wanted))
+            return pa.Table.from_batches(
+                (batch.select(wanted).cast(schema, safe=False) for batch in batches), schema
+            )
+
+    return Opened(file.schema_arrow.names, load)
 
 
-def _from_frame(frame: Any, description: Description, learning: bool) -> Any:
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _open_frame(frame: Any) -> Opened:
     import pyarrow as pa
 
     names = [str(name) for name in frame.columns]
-    wanted = _unambiguous(description.columns(names, learning), names)
-    return _usable(
-        pa.table({name: _from_series(frame.iloc[:, names.index(name)]) for name in wanted})
-    )
+
+    def load(wanted: Sequence[str], measured: frozenset[str]) -> Any:  # noqa: ARG001
+        return pa.table({name: _from_series(frame.iloc[:, names.index(name)]) for name in wanted})
+
+    return Opened(names, load)
 
 
 def _from_series(series: Any) -> Any:
@@ -94,13 +100,6 @@ def _from_series(series: Any) -> Any:
         )
 
 
-def _unambiguous(wanted: list[str], names: Sequence[str]) -> list[str]:
-    twice = [name for name in wanted if names.count(name) > 1]
-    if twice:
-        raise InvalidTable([f"the table has more than one column '{name}'" for name in twice])
-    return wanted
-
-
 def _usable(table: Any) -> Any:
     import pyarrow as pa
 
@@ -110,27 +109,3 @@ def _usable(table: Any) -> Any:
         if pa.types.is_binary(field.type) or pa.types.is_nested(field.type):
             raise InvalidTable([f"column '{field.name}' holds neither numbers nor UTF-8 text"])
     return table
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with _COMPRESSED.get(path.suffix.lower(), open)(path, "rb") as file:
-        yield file
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn a library's error about an unreadable file into one line that names the file."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (InvalidTable, InvalidFile):
-        raise
-    except UnicodeDecodeError as error:
-        raise InvalidFile(f"{path} is not UTF-8 text: save it as CSV in UTF-8") from error
-    except (pa.ArrowException, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InvalidFile(f"{path} cannot be read as a table: {reason}") from error
-    except OSError as error:
-        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 YES, NO = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
+COMMAS = (
+    "write numbers with points and without thousands separators; decimal commas are read where "
+    "columns are separated by semicolons or tabs"
+)
+_WITH_COMMA = re.compile(r"[+-]?[\d.' ]*,[\d,.' ]*\d")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -58,7 +64,7 @@ class Column:
             for words in known
         )
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> NDArray[np.floating]:
         """Return numbers, NaN where they are missing; ``ValueError`` names a value that is none."""
         return np.concatenate([_numbers(name, column, self.row) for name, column in self.pieces])
 
@@ -95,6 +101,11 @@ def row(number: int) -> str:
     return f"row {number + 1}"
 
 
+def has_commas(words: Iterable[str]) -> bool:
+    """Tell whether some words look like numbers with a comma."""
+    return any(_WITH_COMMA.fullmatch(word) for word in words)
+
+
 def _words(column: Any) -> dict[str, float | None] | None:
     """Return the different texts of a column, each as a number if it is one; None if no text."""
     import pyarrow as pa
@@ -114,7 +125,7 @@ def _parsed(word: str) -> float | None:
         return None
 
 
-def _numbers(name: str, column: Any, row: Callable[[int], str]) -> NDArray[np.float64]:
+def _numbers(name: str, column: Any, row: Callable[[int], str]) -> NDArray[np.floating]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -124,13 +135,18 @@ def _numbers(name: str, column: Any, row: Callable[[int], str]) -> NDArray[np.fl
         if junk:
             text = _as_text(column)
             first = int(pc.index_in(text, value_set=pa.array(junk)).is_valid().to_numpy().argmax())
-            raise ValueError(f"column '{name}' must hold numbers, {row(first)} has '{text[first]}'")
+            hint = f": {COMMAS}" if has_commas(junk) else ""
+            raise ValueError(
+                f"column '{name}' must hold numbers, {row(first)} has '{text[first]}'{hint}"
+            )
         known = pa.chunked_array(
             [pa.array([words.get(word) for word in _as_text(column).to_pylist()], pa.float64())]
         )
     else:
-        known = pc.cast(_decoded(column), pa.float64())
-    numbers: NDArray[np.float64] = known.to_numpy().astype(np.float64)
+        known = _decoded(column)
+        if not pa.types.is_float32(known.type):
+            known = pc.cast(known, pa.float64())
+    numbers: NDArray[np.floating] = known.to_numpy()
     infinite = np.abs(numbers) > _LARGEST
     if infinite.any():
         first = int(infinite.argmax())

@@ -11,6 +11,7 @@ from cschoice.tasks.kind import Kind
 
 HOLE = "{}"  # stands for the alternative's name in a column of a wide table
 FILLED = "filled"  # as ``available``: an alternative is on offer where its features are filled in
+CONSTANTS = "constants"  # in ``cross``: the constants of the alternatives
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Description:
     cross: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     constants: bool = False
+    reference: str | None = None  # the alternative without a constant; None: the first
+    specific: tuple[str, ...] = ()  # features with a coefficient for each alternative
     kind: Kind = Kind.SINGLETON
     weight: str | None = None  # how much a task counts
     chosen_at_least: float | None = None  # the grade in ``chosen`` from which on it means yes
@@ -45,9 +48,30 @@ class Description:
         return [(column, target) if colon else (target, None) for column, colon, target in pairs]
 
     @property
+    def answers(self) -> list[str]:
+        """Return the columns that say what was chosen."""
+        return self.of_alternatives(self.chosen)
+
+    @property
     def of_chooser(self) -> tuple[str, ...]:
         """Return the columns that are the same for all objects of a task."""
         return tuple(dict.fromkeys([*self.context, *(column for column, _ in self.crossings)]))
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """Return the columns that are features and nothing else, unless they are categories."""
+        patterns = [p for name, p in self.features.items() if name not in self.categorical]
+        columns = {column for pattern in patterns for column in self.of_alternatives(pattern)}
+        columns |= {name for name in self.of_chooser if name not in self.categorical}
+        return frozenset(columns) - self.with_a_role
+
+    @property
+    def with_a_role(self) -> frozenset[str]:
+        """Return the columns that are more than features: of tasks, objects and choices."""
+        named = [*self.task, self.object, self.group, self.weight]
+        patterns = [p for p in (self.chosen, self.available) if p]
+        columns = [column for pattern in patterns for column in self.of_alternatives(pattern)]
+        return frozenset([*columns, *(name for name in named if name)])
 
     def columns(self, known: Sequence[str], learning: bool = True) -> list[str]:
         """Return the columns to read from a table with the ``known`` ones; refuse missing ones."""
@@ -113,12 +137,11 @@ class Description:
 
     def _answers_among_features(self) -> Iterator[str]:
         """Find features that would tell a model what was chosen."""
-        answers = self.of_alternatives(self.chosen)
         features = [
             column for pattern in self.features.values() for column in self.of_alternatives(pattern)
         ]
         for column in dict.fromkeys([*features, *self.of_chooser]):
-            if column in answers:
+            if column in self.answers:
                 yield f"column '{column}' says what was chosen: it cannot be a feature"
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidTable
-from cschoice.tasks.frames.columns import Column, Table, row
+from cschoice.registry import unknown_name
+from cschoice.tasks.frames.columns import COMMAS, Column, Table, has_commas, row
 from cschoice.tasks.frames.description import Description
 from cschoice.tasks.frames.encoding import Encoding, Feature
 from cschoice.tasks.frames.feature_matrix import Matrix, feature_matrix
@@ -122,7 +123,7 @@ def learn_encoding(
         description,
         tuple(_each(lambda raw: _feature(raw, entries, ways), raws)),
         tuple(_each(lambda raw: _feature(raw, entries, ways), choosers)),
-        tuple(_alternatives(objects, entries)) if description.constants else (),
+        *_alternatives(objects, entries, description),
     )
     matrix = feature_matrix(encoding, objects, entries.objects, raws, choosers)
     return encoding, EncodedTable(matrix, objects, entries, encoding, dropped)
@@ -162,6 +163,12 @@ def _learned_raw(values: Column, description: Description) -> RawFeature:
     """Read labels of a feature declared categorical or made of words, else numbers."""
     declared = values.name in description.categorical
     raw = raw_feature(values, declared or values.categorical)
+    if raw.labels is not None and not declared and has_commas(raw.labels):
+        first = next(label for label in raw.labels if has_commas([label]))
+        raise ValueError(
+            f"feature '{raw.name}' holds texts such as '{first}', which are neither numbers nor "
+            f"categories: {COMMAS}"
+        )
     if raw.labels is not None and not declared and len(raw.labels) > _MANY:
         raise ValueError(
             f"feature '{raw.name}' has {len(raw.labels):,} different texts, such as "
@@ -206,7 +213,17 @@ def _known_raw(
     return raw
 
 
-def _alternatives(objects: Objects, entries: TaskEntries) -> list[str]:
-    assert objects.alternatives is not None
+def _alternatives(
+    objects: Objects, entries: TaskEntries, description: Description
+) -> tuple[tuple[str, ...], str | None, tuple[str, ...]]:
+    """Return the alternatives with constants, the reference, which has none, and all of them."""
     named = objects.alternatives
-    return [named.labels[k] for k in np.unique(named.codes[entries.objects])]
+    if named is None or not (description.constants or description.specific):
+        return (), None, ()
+    used = tuple(named.labels[k] for k in np.unique(named.codes[entries.objects]))
+    if not description.constants:
+        return (), None, used
+    reference = description.reference or used[0]
+    if reference not in used:
+        raise InvalidTable([unknown_name("reference", reference, used)])
+    return tuple(name for name in used if name != reference), reference, used

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from cschoice.tasks.frames.description import Description
+from cschoice.tasks.frames.description import CONSTANTS, Description
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,47 @@ class Encoding:
     features: tuple[Feature, ...]
     of_chooser: tuple[Feature, ...] = ()
     constants: tuple[str, ...] = ()  # alternatives that have one
+    reference: str | None = None  # the alternative that has none, because the others have one
+    alternatives: tuple[str, ...] = ()  # all, where some features are specific to them
 
     @cached_property
     def names(self) -> list[str]:
         """Return the names of all features of an object, in order."""
-        own = [name for feature in self.features for name in feature.names]
-        own += [f"constant={alternative}" for alternative in self.constants]
+        own = self.own_names
         appended = [name for feature in self.appended for name in feature.names]
-        crossed = [name for feature in self.crossed for name in feature.names]
-        return [*own, *appended, *(f"{name} × {by}" for by in crossed for name in own)]
+        crossed = [
+            f"{own[place]} × {by}"
+            for feature, places in self.crossed
+            for by in feature.names
+            for place in places
+        ]
+        return [*own, *appended, *crossed]
+
+    @property
+    def own_names(self) -> list[str]:
+        """Return the names of the features that are an object's own, constants included."""
+        return [name for names in self._own.values() for name in names]
+
+    @property
+    def _own(self) -> dict[str, list[str]]:
+        """Return the names of the columns of each feature, and of the constants."""
+        own = {feature.name: self._names_of(feature) for feature in self.features}
+        return own | {CONSTANTS: [f"constant={name}" for name in self.constants]}
+
+    def _names_of(self, feature: Feature) -> list[str]:
+        if not self.is_specific(feature):
+            return feature.names
+        return [f"{name}:{one}" for name in feature.names for one in self.alternatives]
+
+    def is_specific(self, feature: Feature) -> bool:
+        """Tell whether a feature has a column for each alternative."""
+        return feature.name in self.description.specific
+
+    @property
+    def known_alternatives(self) -> tuple[str, ...]:
+        """Return the alternatives that can have constants or features of their own."""
+        without = () if self.reference is None else (self.reference,)
+        return self.alternatives or (*without, *self.constants)
 
     @property
     def appended(self) -> list[Feature]:
@@ -52,6 +84,15 @@ class Encoding:
         return [feature for feature in self.of_chooser if feature.name in self.description.context]
 
     @property
-    def crossed(self) -> list[Feature]:
-        """Return the chooser's features that are multiplied with those of each object."""
-        return [feature for feature in self.of_chooser if feature.name in self.description.cross]
+    def crossed(self) -> list[tuple[Feature, list[int]]]:
+        """Return the chooser's features that are multiplied, and the places of the other factors.
+
+        Places count the object's own features, constants included.
+        """
+        of = {feature.name: feature for feature in self.of_chooser}
+        places: dict[str | None, list[int]] = {None: list(range(len(self.own_names)))}
+        start = 0
+        for target, names in self._own.items():
+            places[target] = list(range(start, start + len(names)))
+            start += len(names)
+        return [(of[column], places[target]) for column, target in self.description.crossings]

@@ -25,22 +25,35 @@ def feature_matrix(
     choosers: Sequence[RawFeature],
 ) -> Matrix:
     """Lay out the features of these objects: own, constants, appended, crossed."""
-    own = list(zip(encoding.features, raws, strict=True))
-    if encoding.constants and (named := objects.alternatives) is not None:
-        own.append(_constants(encoding.constants, named.codes, named.labels, entries))
     of = {raw.name: raw for raw in choosers}
-    appended = [(feature, of[feature.name]) for feature in encoding.appended]
     matrix = np.empty((len(entries), len(encoding.names)), dtype=np.float32)
     columns = iter(matrix.T)
-    for feature, raw in own + appended:
-        for values in _columns(feature, raw, entries):
+    for values in _own(encoding, objects, entries, raws):
+        next(columns)[:] = values
+    for feature in encoding.appended:
+        for values in _columns(feature, of[feature.name], entries):
             next(columns)[:] = values
-    n_own = sum(len(feature.names) for feature, _ in own)
-    for feature in encoding.crossed:
+    for feature, places in encoding.crossed:
         for by in _columns(feature, of[feature.name], entries):
-            for k in range(n_own):
-                np.multiply(matrix[:, k], by, out=next(columns))
+            for place in places:
+                np.multiply(matrix[:, place], by, out=next(columns))
     return matrix
+
+
+def _own(
+    encoding: Encoding, objects: Objects, entries: Numbers, raws: Sequence[RawFeature]
+) -> Iterator[NDArray[Any]]:
+    """Yield the columns of the objects' own features, then those of the constants."""
+    codes = _alternatives(encoding, objects, entries)
+    numbers = range(len(encoding.alternatives))
+    for feature, raw in zip(encoding.features, raws, strict=True):
+        for values in _columns(feature, raw, entries):
+            if encoding.is_specific(feature):
+                yield from (np.where(codes == k, values, np.float32(0)) for k in numbers)
+            else:
+                yield values
+    known = encoding.known_alternatives
+    yield from (codes == known.index(alternative) for alternative in encoding.constants)
 
 
 def _columns(feature: Feature, raw: RawFeature, entries: Numbers) -> Iterator[NDArray[Any]]:
@@ -57,12 +70,15 @@ def _columns(feature: Feature, raw: RawFeature, entries: Numbers) -> Iterator[ND
         yield (codes == k).astype(np.float32)
 
 
-def _constants(
-    known: Sequence[str], codes: Numbers, names: list[str], entries: Numbers
-) -> tuple[Feature, RawFeature]:
-    """Return the alternatives as a categorical feature; refuse those without a constant."""
-    used = {names[k] for k in np.unique(codes[entries])}
-    if used - set(known):
-        unseen = f"{', '.join(sorted(used - set(known)))}; known: {', '.join(known)}"
-        raise InvalidTable([f"alternatives not seen at import have no constant: {unseen}"])
-    return Feature("constant", tuple(known)), RawFeature("constant", codes, names)
+def _alternatives(encoding: Encoding, objects: Objects, entries: Numbers) -> Numbers:
+    """Return each object's alternative by its place among the known; refuse unknown ones."""
+    known, named = encoding.known_alternatives, objects.alternatives
+    if not known or named is None:
+        return np.empty(0, dtype=np.int64)
+    place = {name: k for k, name in enumerate(known)}
+    codes = named.codes[entries]
+    unseen = [named.labels[k] for k in np.unique(codes) if named.labels[k] not in place]
+    if unseen:
+        names = f"{', '.join(sorted(unseen))}; known: {', '.join(known)}"
+        raise InvalidTable([f"alternatives not seen at import: {names}"])
+    return np.array([place.get(label, -1) for label in named.labels])[codes]

@@ -77,6 +77,8 @@ def learned_fill(raw: RawFeature, impute: Impute) -> float | str | None:
     if how not in WAYS:
         return how if raw.labels is not None else _number(raw.name, how)
     there = raw.values[~raw.missing]
+    if there.dtype == np.float32:  # a sum of many needs more digits
+        there = there.astype(np.float64)
     if not len(there):
         raise ValueError(f"feature '{raw.name}' is missing everywhere: leave it out")
     if raw.labels is not None:

@@ -83,7 +83,7 @@ def groups_of(table: Table, name: str) -> Codes:
 def weights_of(table: Table, name: str) -> NDArray[np.float64]:
     """Return how much the task of each row counts."""
     column = table.column(name)
-    weights = column.numbers()
+    weights = column.numbers().astype(np.float64)
     unusable = ~(weights > 0)  # a gap is unusable, too
     if unusable.any():
         first = int(unusable.argmax())

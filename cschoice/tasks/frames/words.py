@@ -8,7 +8,7 @@ from typing import Any
 
 from cschoice.errors import InvalidParameter
 from cschoice.registry import unknown_name
-from cschoice.tasks.frames.description import HOLE, Description
+from cschoice.tasks.frames.description import CONSTANTS, HOLE, Description
 from cschoice.tasks.kind import Kind
 
 Names = str | Sequence[str]
@@ -23,6 +23,7 @@ def describe(
     context: Names = (),
     cross: Names = (),
     categorical: Names = (),
+    specific: Names = (),
     kind: str = Kind.SINGLETON,
     **others: Any,
 ) -> Description:
@@ -49,6 +50,7 @@ def describe(
         context=_names(context),
         cross=_names(cross),
         categorical=_names(categorical),
+        specific=_names(specific),
         kind=Kind(kind),
         **others,
     )
@@ -58,14 +60,23 @@ def describe(
     return described
 
 
+def refuse_unknown_features(described: Description) -> None:
+    """Refuse words about features that there are not; patterns of features are resolved by now."""
+    problems = list(_unknown_features(described))
+    if problems:
+        raise InvalidParameter("; ".join(problems))
+
+
 def _contradictions(described: Description) -> Iterator[str]:
     if not described.features and not described.constants:
         yield "features: name at least one column"
     if described.alternatives is None:
         if not described.task:
             yield "task: name the column that says which rows belong together"
-        if described.constants and not described.object:
-            yield "constants need the column that names the alternative: give object"
+        named = {"constants": described.constants, "specific": described.specific}
+        for word in (word for word, given in named.items() if given and not described.object):
+            needs = "need" if word == CONSTANTS else "needs"
+            yield f"{word} {needs} the column that names the alternative: give object"
     else:
         if len(described.alternatives) < 2:
             yield f"alternatives: name at least two, got {', '.join(described.alternatives)}"
@@ -77,10 +88,29 @@ def _contradictions(described: Description) -> Iterator[str]:
                     f"feature '{name}' has no {{}}: if it is the same for all alternatives, "
                     "it is a context or cross column"
                 )
+    if described.reference and not described.constants:
+        yield "reference is the alternative without a constant: give constants, too"
+    for column, target in described.crossings:
+        if target is not None and (column, None) in described.crossings:
+            yield f"cross {column} multiplies all features: leave out {column}:{target}"
+
+
+def _unknown_features(described: Description) -> Iterator[str]:
+    features = list(described.features)
     for name in described.categorical:
-        known = [*described.features, *described.of_chooser]
+        known = [*features, *described.of_chooser]
         if name not in known:
             yield unknown_name("categorical feature", name, known)
+    for name in described.specific:
+        if name not in features:
+            hint = f"; is it a property of the chooser: cross {name}:{CONSTANTS}"
+            yield unknown_name("specific feature", name, features) + hint
+    for column, target in described.crossings:
+        if target == CONSTANTS and not described.constants:
+            yield f"cross {column}:{CONSTANTS} needs constants: give them, too"
+        elif target not in (None, CONSTANTS, *features):
+            noun = f"feature to cross {column} with"
+            yield unknown_name(noun, str(target), [*features, CONSTANTS])
 
 
 def _names(given: Names) -> tuple[str, ...]:
@@ -98,14 +128,18 @@ def _named(given: Names | Mapping[str, str], wide: bool) -> dict[str, str]:
         return dict(given)
     if not wide:
         return {name: name for name in _names(given)}
-    return _unique(_pair(part) for part in _names(given))
+    pairs = [part.partition("=") for part in _names(given)]
+    return _unique(
+        (name.strip(), pattern.strip()) if equals else (feature_name(name, wide), name)
+        for name, equals, pattern in pairs
+    )
 
 
-def _pair(part: str) -> tuple[str, str]:
-    name, equals, pattern = part.partition("=")
-    if equals:
-        return name.strip(), pattern.strip()
-    return part.partition("|")[0].replace(HOLE, "").strip(" _-.") or part, part
+def feature_name(pattern: str, wide: bool) -> str:
+    """Return the name of a feature that was given by its column or pattern alone."""
+    if not wide:
+        return pattern
+    return pattern.partition("|")[0].replace(HOLE, "").strip(" _-.") or pattern
 
 
 def _codes(given: Names | Mapping[str, str]) -> dict[str, str]:

@@ -138,10 +138,10 @@ def test_chooser_features_are_appended_or_crossed():
     encoding, table = frames.learn(
         LONG, frames.describe(**TRIPS, object="mode", constants=True, cross="income")
     )
-    assert encoding.names[:5] == ["cost", "time", "constant=bus", "constant=car", "constant=train"]
-    assert encoding.names[5:] == [f"{name} × income" for name in encoding.names[:5]]
-    crossed = table.features[:, :5] * LONG[["income"]].to_numpy()
-    assert np.array_equal(table.features[:, 5:], crossed)
+    assert encoding.names[:5] == ["cost", "time", "constant=car", "constant=train", "cost × income"]
+    assert encoding.names[4:] == [f"{name} × income" for name in encoding.names[:4]]
+    crossed = table.features[:, :4] * LONG[["income"]].to_numpy()
+    assert np.array_equal(table.features[:, 4:], crossed)
     both = names(WIDE, **MODES, context="GA", cross="GA")
     assert both == ["cost", "GA", "cost × GA"]
 
@@ -283,7 +283,7 @@ def test_later_tables_are_read_like_the_first():
 def test_constants_need_known_alternatives():
     described = frames.describe(**TRIPS, object="mode", constants=True)
     encoding, _ = frames.learn(LONG, described)
-    with pytest.raises(InvalidTable, match="no constant: ship; known: bus, car, train"):
+    with pytest.raises(InvalidTable, match="not seen at import: ship; known: bus, car, train"):
         frames.encode(LONG.replace("train", "ship"), encoding)
 
 
