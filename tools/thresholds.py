@@ -17,7 +17,6 @@ from cschoice.datasets import make_dataset
 from cschoice.evaluation.decisions import choose, tune_threshold
 from cschoice.evaluation.metrics import metric
 from cschoice.models.predictor import Predictor
-from cschoice.runs.protocols.fitting import fold_of
 from cschoice.runs.records import Job
 from cschoice.runs.store import ResultStore
 
@@ -27,7 +26,7 @@ RESULTS = Path(__file__).parent.parent / "results"
 def scores(job: Job, folder: Path) -> tuple[list[float], float, float]:
     """Return the F1 of every test task, their mean, and what the best threshold would give."""
     source = make_dataset(job.dataset, **job.dataset_parameters)
-    _, test, _ = fold_of(job, source)
+    _, test = source.fold(job.fold, job.seed)
     model = Predictor.load(folder / "model")
     utilities = model.learner.utilities(test)
     f1 = metric("f1")

@@ -91,11 +91,6 @@ class ImportedDataset:
         """Return the kind of choice that its tasks ask for."""
         return describe_dataset(self.name).kind
 
-    @property
-    def encoding(self) -> Encoding:
-        """Return the encoding of its table."""
-        return describe_dataset(self.name).encoding
-
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return the train and test tasks of a fold; a seed deals the same folds to everyone."""
         if not 0 <= index < self.n_folds:

@@ -64,7 +64,7 @@ def estimate(
     settings: dict[str, Any] = {"l2": 0.0, **structure.parameters, **(parameters or {})}
     learner = make_learner(structure.learner, **settings)
     assert isinstance(learner, LogitLearner)
-    learner.fit(structure.tasks, seed=seed)
+    learner.learn(structure.tasks, seed=seed)
     return _estimates(model, learner, structure, made, specification, cluster, seed)
 
 

@@ -41,7 +41,7 @@ class MeanEnsemble(Learner):
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:
         self.members_ = [
-            self._member().fit(tasks, seed=seed_for(seed, "member", number=number), device=device)
+            self._member().learn(tasks, seed=seed_for(seed, "member", number=number), device=device)
             for number in range(self.n_members)
         ]
 

@@ -1,20 +1,27 @@
-"""The base of all learners: parameters in the constructor, ``fit``, one utility per entry."""
+"""The base of all learners: a utility that is learned, and all it takes to predict choices."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.errors import InvalidParameter, InvalidTasks, NotFitted
-from cschoice.evaluation.decisions import probabilities
+from cschoice.errors import InvalidParameter, InvalidTasks, InvalidUtilities, NotFitted
+from cschoice.evaluation.decisions import choose, probabilities
+from cschoice.evaluation.metrics import METRICS, TARGETS
+from cschoice.learners.preparation import Preparation, held_out_threshold
 from cschoice.space import Dimension, Limit, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.container import check_tasks
+from cschoice.tasks.scaling import Scaling
 
 if TYPE_CHECKING:
+    import pandas as pd
 
     class BaseEstimator:
         """What learners use of scikit-learn's class, which has no types."""
@@ -33,14 +40,16 @@ else:
     from sklearn.base import BaseEstimator
 
 Arrays = Mapping[str, NDArray[Any]]
+Table: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 
 class Learner(BaseEstimator):
     """A context-dependent utility function that is learned from choice tasks.
 
     scikit-learn's contract: the constructor only stores its arguments, ``fit`` returns the
-    learner, learned attributes end in an underscore, ``clone`` forgets them. A learner holds no
-    threshold and no arg max (see ``decision``).
+    learner, learned attributes end in an underscore, ``clone`` forgets them. Tasks take the place
+    of X, and hold what was chosen: there is no y. Beside the utility, ``fit`` keeps a
+    ``Preparation``: how tables become tasks, their scale, and the threshold of subset choice.
 
     A new one implements ``_fit`` and ``_utilities``, and ``_state`` and ``_set_state`` to be
     saved; the checks around them are here.
@@ -52,62 +61,143 @@ class Learner(BaseEstimator):
     search_space: ClassVar[Mapping[str, Dimension]] = {}  # the part that is tuned
     constant: ClassVar[bool] = False  # meant to give all objects the same utility
     costly: ClassVar[bool] = False  # a fit takes much longer than proposing what to fit next
+    standardize: ClassVar[bool] = False  # whether ``fit`` scales features; others do so inside
 
     on_epoch: Callable[[dict[str, float]], None] | None = None  # set it to follow the training
 
     kind_: Kind
     n_features_in_: int
+    preparation_: Preparation = Preparation()
 
     def tunable(self) -> Mapping[str, Dimension]:
         """Return the part of the search space that matters for this learner as it is set."""
         return self.search_space
 
     def fit(
-        self,
-        tasks: ChoiceTasks,
-        y: None = None,  # noqa: ARG002 - scikit-learn passes it
-        *,
-        seed: int = 0,
-        device: str = "cpu",
+        self, tasks: ChoiceTasks, y: None = None, *, seed: int = 0, device: str = "cpu"
     ) -> Self:
         """Learn from the tasks; the same seed gives the same learner.
 
-        The tasks hold what was chosen, so there is no ``y``.
+        The utility is learned from all tasks. For subset choice, the threshold is tuned on tasks
+        held out from further fits, with one to three tenths of the tasks.
+        """
+        if y is not None:
+            raise InvalidParameter("the tasks hold what was chosen: give no y")
+        self._accept(tasks)
+        scaling = Scaling.learn(tasks.table, tasks.items) if self.standardize else None
+        scaled = tasks.scaled(scaling) if scaling else tasks
+        subset = tasks.kind is Kind.SUBSET
+        threshold = held_out_threshold(self, scaled, seed, device) if subset else None
+        self.learn(scaled, seed=seed, device=device)
+        self.preparation_ = Preparation(threshold, scaling, tasks.encoding)
+        return self
+
+    def learn(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
+        """Learn the utility alone, from features as they are, without a threshold.
+
+        For protocols that scale features and tune thresholds themselves.
         """
         self._accept(tasks)
         self._fit(tasks, seed, device)
         return self
 
-    def _accept(self, tasks: ChoiceTasks) -> None:
-        """Check parameters and tasks; keep the kind and number of features of the tasks."""
-        self.check_parameters()
-        if tasks.kind not in self.kinds:
-            allowed = " and ".join(sorted(self.kinds))
-            raise InvalidTasks([f"{self.name} learns {allowed} choice, the tasks are {tasks.kind}"])
-        self.kind_, self.n_features_in_ = tasks.kind, tasks.n_features
-
-    def check_parameters(self) -> None:
-        """Refuse parameters outside their limits; scikit-learn's constructors only store them."""
-        if problems := problems_of_parameters(self.limits, self.get_params(deep=False)):
-            raise InvalidParameter("; ".join(problems))
-
     def utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         """Return one utility per entry, in the order of the entries."""
-        if not hasattr(self, "n_features_in_"):
-            raise NotFitted(f"this {self.name} is not fitted yet: call fit first")
-        if tasks.n_features != self.n_features_in_:
-            expected = f"{self.name} was fitted on {self.n_features_in_} features"
-            raise InvalidTasks([f"{expected}, got {tasks.n_features}"])
-        return self._utilities(tasks).astype(np.float32, copy=False)
+        self._check_fitted()
+        self._check_features(check_tasks(tasks))
+        scaling = self.preparation_.scaling
+        scaled = tasks.scaled(scaling) if scaling else tasks
+        return self._utilities(scaled).astype(np.float32, copy=False)
+
+    @overload
+    def predict(self, source: ChoiceTasks) -> NDArray[np.bool_]: ...
+
+    @overload
+    def predict(self, source: Table) -> pd.DataFrame: ...
+
+    def predict(self, source: ChoiceTasks | Table) -> NDArray[np.bool_] | pd.DataFrame:
+        """Predict what is chosen: of tasks one value per entry, of a table a data frame.
+
+        The table is a data frame or the path of a CSV or Parquet file, with the columns of the
+        table that was learned from; what was chosen is not needed. The data frame has a row per
+        object on offer, with its task and name, ``utility``, ``probability`` where there is one,
+        and ``chosen``, 1 or 0.
+        """
+        self._check_fitted()
+        if isinstance(source, ChoiceTasks):
+            return choose(source, self.utilities(source), self.preparation_.threshold)
+        from cschoice.learners.prediction import predict_table
+
+        return predict_table(self, source)
+
+    def predict_proba(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        """Return the probability of each entry to be chosen."""
+        utilities = self.utilities(tasks)
+        if not self.probabilistic:
+            raise InvalidUtilities(
+                f"the utilities of this {self.name} are not probabilities: it was not fitted by "
+                "its likelihood"
+            )
+        return probabilities(tasks, utilities)
+
+    def score(self, tasks: ChoiceTasks, y: None = None) -> float:  # noqa: ARG002 - scikit-learn's
+        """Return the target metric: the accuracy of singleton choice, the F1-measure of subsets."""
+        target = METRICS[TARGETS[check_tasks(tasks).kind]]
+        return target(
+            tasks, self.predict(tasks) if target.needs == "choices" else self.utilities(tasks)
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted learner as a folder that ``Predictor.load`` reads."""
+        from cschoice.learners.saving import save
+
+        save(self, folder)
 
     @property
     def probabilistic(self) -> bool:
         """Tell whether utilities were learned by a likelihood, so that they mean probabilities."""
         return False
 
-    def probabilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        """Return the probability of each entry to be chosen."""
-        return probabilities(tasks, self.utilities(tasks))
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features that were learned from; x0, x1, … where they have none."""
+        self._check_fitted()
+        if self.preparation_.encoding is not None:
+            return list(self.preparation_.encoding.names)
+        return [f"x{number}" for number in range(self.n_features_in_)]
+
+    def check_parameters(self) -> None:
+        """Refuse parameters outside their limits; scikit-learn's constructors only store them."""
+        if problems := problems_of_parameters(self.limits, self.get_params(deep=False)):
+            raise InvalidParameter("; ".join(problems))
+
+    def _accept(self, tasks: ChoiceTasks) -> None:
+        """Check parameters and tasks; keep the kind and the features of the tasks."""
+        self.check_parameters()
+        if check_tasks(tasks).kind not in self.kinds:
+            allowed = " and ".join(sorted(self.kinds))
+            raise InvalidTasks([f"{self.name} learns {allowed} choice, the tasks are {tasks.kind}"])
+        self.kind_, self.n_features_in_ = tasks.kind, tasks.n_features
+        self.preparation_ = Preparation(encoding=tasks.encoding)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise NotFitted(f"this {self.name} is not fitted yet: call fit first")
+
+    def _check_features(self, tasks: ChoiceTasks) -> None:
+        """Refuse tasks of other features than those that were learned from."""
+        if tasks.n_features != self.n_features_in_:
+            expected = f"{self.name} was fitted on {self.n_features_in_} features"
+            raise InvalidTasks([f"{expected}, got {tasks.n_features}"])
+        named = tasks.encoding is not None and self.preparation_.encoding is not None
+        if named and tasks.feature_names != self.feature_names:
+            raise InvalidTasks(
+                [
+                    f"{self.name} was fitted on the features {', '.join(self.feature_names)}, got "
+                    f"{', '.join(tasks.feature_names)}: predict(table) reads a table as the one "
+                    "that was learned from"
+                ]
+            )
 
     @abstractmethod
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None: ...

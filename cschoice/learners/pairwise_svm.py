@@ -27,10 +27,12 @@ class PairwiseSVM(Learner):
 
     Every pair counts the same; where there are more than ``max_pairs`` a random selection of so
     many is used. There is no intercept: a difference has no preferred direction. ``C`` and
-    ``tol`` mean what they do for scikit-learn's LinearSVC, whose minimum this is.
+    ``tol`` mean what they do for scikit-learn's LinearSVC, whose minimum this is. A margin means
+    nothing without a scale: ``fit`` standardizes features, and coefficients are of these.
     """
 
     name = "pairwise-svm"
+    standardize: ClassVar[bool] = True
     search_space: ClassVar[Mapping[str, Dimension]] = {
         "C": Real(1.0, 12.0),
         "tol": Real(1e-4, 0.5),

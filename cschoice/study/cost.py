@@ -53,9 +53,9 @@ def _probe(job: Job) -> float:
         work = protocol_of(job).work(job, learner, len(train))
         if hasattr(learner, "epochs"):
             learner.set_params(epochs=1)
-        learner.fit(few)  # the first time also loads what is needed
+        learner.learn(few)  # the first time also loads what is needed
         started = time.process_time()
-        learner.fit(few)
+        learner.learn(few)
         one = time.process_time() - started
     except DataUnavailable:  # it will be skipped
         return 0.0

@@ -11,7 +11,7 @@ from cschoice import ChoiceTasks, Predictor, make_dataset
 from cschoice.datasets import DATASETS
 from cschoice.errors import DataUnavailable, InvalidFile, InvalidParameter
 from cschoice.evaluation.decisions import choose
-from cschoice.models.saving import load
+from cschoice.learners.saving import load
 
 SMOKE = "--profile smoke --executor inline"
 IMPORT = "import trips.csv --name trips --task trip --chosen chosen --features kind,cost"
@@ -207,7 +207,7 @@ def test_what_cannot_be_predicted_is_named(own):
     assert result.stderr.count("error: unknown column") == 2
     (model / "preparation.json").unlink()
     result = own(f"predict trips.csv --model {model} --force", code=2)
-    assert "run the job again to make it" in result.stderr
+    assert "save the model again to make it" in result.stderr
 
 
 def test_left_out_tasks_and_copies_are_mentioned(own):

@@ -10,7 +10,7 @@ import pytest
 
 from cschoice.datasets import DATASETS
 from cschoice.learners import LEARNERS
-from cschoice.models.saving import load
+from cschoice.learners.saving import load
 from cschoice.tasks import ChoiceTasks, Kind
 
 CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"

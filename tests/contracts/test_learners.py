@@ -15,7 +15,7 @@ from cschoice.errors import InvalidFile, InvalidParameter, InvalidTasks, NotFitt
 from cschoice.evaluation.decisions import choose, tune_threshold
 from cschoice.evaluation.metrics import metric
 from cschoice.learners import LEARNERS, make_learner
-from cschoice.models.saving import load, save
+from cschoice.learners.saving import load, save
 from cschoice.space import problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
 
@@ -229,6 +229,7 @@ def test_save_and_load_round_trip(fitted: Any, name: str, kind: Kind, tmp_path: 
     assert {path.name for path in (tmp_path / "model").iterdir()} == {
         "weights.safetensors",
         "learner.json",
+        "preparation.json",
     }
 
 

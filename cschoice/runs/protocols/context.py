@@ -19,7 +19,7 @@ from cschoice.runs.store import ResultStore
 
 if TYPE_CHECKING:
     from cschoice.learners.learner import Learner
-    from cschoice.models.predictor import Preparation
+    from cschoice.learners.preparation import Preparation
     from cschoice.tasks import ChoiceTasks
 
 Event = Mapping[str, Any]
@@ -56,11 +56,10 @@ class Context:
             raise ClaimLost(f"{self.folder} was taken over")
 
     def save(self, learner: Learner, preparation: Preparation) -> None:
-        """Keep the fitted model."""
-        from cschoice.models.predictor import save
-
+        """Keep the fitted model, with the scale and the threshold of its protocol."""
         self.check()
-        save(self.folder / "model", learner, preparation)
+        learner.preparation_ = preparation
+        learner.save(self.folder / "model")
 
     def save_predictions(self, tasks: ChoiceTasks, utilities: NDArray[np.float32]) -> None:
         """Keep one utility per entry of the test tasks: new metrics need no new training."""

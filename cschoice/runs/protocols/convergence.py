@@ -15,7 +15,7 @@ from pydantic import Field
 from cschoice.datasets import make_dataset
 from cschoice.evaluation.decisions import choose, tune_threshold
 from cschoice.evaluation.metrics import TARGETS, metric
-from cschoice.models.predictor import Preparation
+from cschoice.learners.preparation import Preparation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
     check_utilities,
@@ -82,7 +82,7 @@ class Convergence(Protocol):
                 values.append(value)
             context.tell({"event": "epoch", **row, name: values[-1]})
         check_utilities(job, test, learner.utilities(test))
-        context.save(learner, Preparation(threshold, scaling, getattr(source, "encoding", None)))
+        context.save(learner, Preparation(threshold, scaling, train.encoding))
         return context.done(
             learned,
             len(test),

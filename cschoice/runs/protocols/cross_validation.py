@@ -21,7 +21,7 @@ from cschoice.evaluation.decisions import choose, probabilities, tune_threshold
 from cschoice.evaluation.metrics import METRICS, TARGETS, metric
 from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
-from cschoice.models.predictor import Preparation
+from cschoice.learners.preparation import Preparation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
     Params,
@@ -84,9 +84,7 @@ class NestedCrossValidation(Protocol):
         utilities = final.learner.utilities(test)
         check_utilities(job, test, utilities)
         context.tell({"event": "test"})
-        encoding = getattr(source, "encoding", None)  # of an imported table
-        preparation = Preparation(final.threshold, scaling, encoding)
-        context.save(final.learner, preparation)
+        context.save(final.learner, Preparation(final.threshold, scaling, train.encoding))
         if context.keep_predictions:
             context.save_predictions(test, utilities)
         return context.done(

@@ -81,7 +81,7 @@ def fit(
     """Fit on these tasks; the purpose names the seed."""
     learner.on_epoch = lambda row: context.tell({"event": "epoch", "split": split, **row})
     seed = seed_of(context.job, purpose, learner=learner.name)
-    learner.fit(tasks, seed=seed, device=context.device)
+    learner.learn(tasks, seed=seed, device=context.device)
     learner.on_epoch = None
     return learner
 

@@ -17,7 +17,7 @@ from pydantic import Field, field_validator
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.evaluation.metrics import metric
 from cschoice.learners.learner import Learner
-from cschoice.models.predictor import Preparation
+from cschoice.learners.preparation import Preparation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
     check_utilities,

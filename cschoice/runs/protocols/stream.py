@@ -15,7 +15,7 @@ from typing import Any
 from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
 from cschoice.evaluation.metrics import TARGETS, metric
-from cschoice.models.predictor import Preparation
+from cschoice.learners.preparation import Preparation
 from cschoice.runs.protocols import checkpoints
 from cschoice.runs.protocols.checkpoints import Checkpoint, CurveSoFar
 from cschoice.runs.protocols.context import Context

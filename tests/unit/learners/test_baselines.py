@@ -30,7 +30,7 @@ def linear_tasks(kind, n_tasks=60, seed=0):
 @pytest.mark.parametrize("kind", Kind)
 def test_pairwise_svm_finds_the_direction(kind):
     tasks = linear_tasks(kind)
-    learner = make_learner("pairwise-svm").fit(tasks)
+    learner = make_learner("pairwise-svm").learn(tasks)
     expected = np.array([2.0, -1.0, 0.5]) / np.linalg.norm([2.0, -1.0, 0.5])
     direction = learner.coefficients_ / np.linalg.norm(learner.coefficients_)
     assert direction @ expected > 0.98

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from cschoice.datasets import make_dataset
-from cschoice.learners import make_learner
+from cschoice.learners import make_learner, saving
 from cschoice.learners.ensemble import MeanEnsemble
-from cschoice.models import saving
 
 
 @pytest.fixture(scope="module")

@@ -83,9 +83,9 @@ def test_probabilities_sum_to_one_and_give_the_likelihood(model, shared):
     learner = fitted(model, tasks)
     if model != "mnl":
         probabilities = np.exp(learner.utilities(tasks).astype(np.float64))
-        np.testing.assert_allclose(probabilities, learner.probabilities(tasks), rtol=2e-6)
-    np.testing.assert_allclose(tasks.reduce(np.add, learner.probabilities(tasks)), 1)
-    log_likelihood = np.log(learner.probabilities(tasks)[tasks.chosen]).sum()
+        np.testing.assert_allclose(probabilities, learner.predict_proba(tasks), rtol=2e-6)
+    np.testing.assert_allclose(tasks.reduce(np.add, learner.predict_proba(tasks)), 1)
+    log_likelihood = np.log(learner.predict_proba(tasks)[tasks.chosen]).sum()
     simulated = "sobol" in model or "halton" in model or "some" in model
     tolerance = 3.0 if simulated else 1e-3  # other draws than in training
     assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=tolerance)
@@ -130,7 +130,7 @@ def test_glm_is_a_logistic_regression_with_intercept():
     tasks = ragged(kind=Kind.SUBSET)
     learner = make_learner("mnl", l2=0).fit(tasks)
     probabilities = expit(tasks.features @ learner.coefficients_ + learner.intercept_[0])
-    np.testing.assert_allclose(learner.probabilities(tasks), probabilities, rtol=1e-5)
+    np.testing.assert_allclose(learner.predict_proba(tasks), probabilities, rtol=1e-5)
     # At the maximum the expected number of choices is the observed one.
     assert probabilities.sum() == pytest.approx(tasks.chosen.sum())
     assert learner.standard_errors(tasks)["intercept_"] > 0
@@ -142,7 +142,7 @@ def test_standard_errors_are_those_of_the_penalized_likelihood(l2):
     tasks = ragged(sizes=(3,))
     learner = make_learner("mnl", l2=l2).fit(tasks)
     x = tasks.features.astype(np.float64).reshape(-1, 3, 4)
-    shares = learner.probabilities(tasks).reshape(-1, 3, 1)
+    shares = learner.predict_proba(tasks).reshape(-1, 3, 1)
     centered = x - (shares * x).sum(axis=1, keepdims=True)
     hessian = np.einsum("nji,njk->ik", shares * centered, centered)
     hessian += np.diag(l2 * len(tasks) * tasks.features.astype(np.float64).var(axis=0))
@@ -165,7 +165,7 @@ def test_nested_logit_with_all_dissimilarities_one_is_mnl():
     mnl, nested = make_learner("mnl").fit(tasks), make_learner("nl").fit(tasks)
     nested.coefficients_ = mnl.coefficients_
     nested.dissimilarities_ = np.ones_like(nested.dissimilarities_)
-    np.testing.assert_allclose(nested.probabilities(tasks), mnl.probabilities(tasks), rtol=1e-5)
+    np.testing.assert_allclose(nested.predict_proba(tasks), mnl.predict_proba(tasks), rtol=1e-5)
 
 
 def test_generalized_nested_logit_with_one_nest_is_mnl():
@@ -184,7 +184,7 @@ def test_nested_probabilities_by_hand():
     learner = make_learner("nl", nest_feature=1).fit(tasks)
     learner.coefficients_, learner.dissimilarities_ = np.zeros(1), np.array([0.5, 1.0])
     nest = np.sqrt(2) / (np.sqrt(2) + 1)
-    np.testing.assert_allclose(learner.probabilities(tasks), [nest / 2, nest / 2, 1 - nest], 1e-6)
+    np.testing.assert_allclose(learner.predict_proba(tasks), [nest / 2, nest / 2, 1 - nest], 1e-6)
 
 
 def test_unknown_nest_is_refused():

@@ -71,7 +71,7 @@ def test_many_random_coefficients_share_one_set_of_draws(monkeypatch):
     data, at = learner._data(tasks), learner._parameters()
     by_differences = differences(lambda p: learner._loss(data, p)[0], at)
     np.testing.assert_allclose(learner._loss(data, at)[1], by_differences, rtol=1e-5, atol=1e-5)
-    log_likelihood = np.log(learner.probabilities(tasks)[tasks.chosen]).sum()
+    log_likelihood = np.log(learner.predict_proba(tasks)[tasks.chosen]).sum()
     assert learner.log_likelihood_ == pytest.approx(log_likelihood, abs=1e-3)
 
 

@@ -8,9 +8,8 @@ from job_examples import make_job
 
 from cschoice.evaluation.decisions import choose
 from cschoice.evaluation.metrics import metric
-from cschoice.learners import make_learner
+from cschoice.learners import make_learner, saving
 from cschoice.learners.ensemble import MeanEnsemble
-from cschoice.models import saving
 from cschoice.runs import tuning
 from cschoice.runs.protocols import cross_validation
 from cschoice.runs.protocols.context import Context

@@ -9,7 +9,7 @@ import pytest
 from cschoice.datasets import make_dataset
 from cschoice.errors import ConfigError
 from cschoice.evaluation.metrics import metric
-from cschoice.models.saving import load as load_learner
+from cschoice.learners.saving import load as load_learner
 from cschoice.registry import load as load_named
 from cschoice.runs.collect import collect
 from cschoice.runs.protocols import PROTOCOLS, checkpoints, stream

@@ -1,8 +1,14 @@
-"""Learners as folders: arrays in safetensors, everything else in JSON, never pickle."""
+"""Learners as folders: arrays in safetensors, everything else in JSON, never pickle.
+
+MODEL/
+  weights.safetensors, learner.json  the learner: what it has learned, and its parameters
+  preparation.json                   how tables become its tasks, and utilities its choices
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,20 +19,23 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidFile, NotFitted
+from cschoice.io.documents import from_json
 from cschoice.io.files import replacing
 from cschoice.learners import make_learner
 from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
+from cschoice.learners.preparation import VERSION as PREPARATION_VERSION
+from cschoice.learners.preparation import Preparation
 from cschoice.tasks import Kind
 
 FORMAT = "cschoice-learner"
 VERSION = 1
-WEIGHTS, DESCRIPTION = "weights.safetensors", "learner.json"
+WEIGHTS, DESCRIPTION, PREPARATION = "weights.safetensors", "learner.json", "preparation.json"
 _KEYS = {"format", "version", "learner", "parameters", "kind", "n_features", "arrays"}
 
 
 def save(learner: Learner, folder: str | Path) -> None:
-    """Write a fitted learner; both files appear, or neither."""
+    """Write a fitted learner; all files appear, or none."""
     if not hasattr(learner, "n_features_in_"):
         raise NotFitted(f"this {learner.name} is not fitted yet: there is nothing to save")
     arrays = {name: np.ascontiguousarray(array) for name, array in learner._state().items()}
@@ -40,12 +49,15 @@ def save(learner: Learner, folder: str | Path) -> None:
         "arrays": {name: list(array.shape) for name, array in arrays.items()},
     }
     folder = Path(folder)
-    with replacing(folder / WEIGHTS, folder / DESCRIPTION) as (weights, text):
+    paths = [folder / name for name in (WEIGHTS, DESCRIPTION, PREPARATION)]
+    with replacing(*paths) as (weights, about, preparation):
         save_file(arrays, weights)
-        text.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+        about.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(asdict(learner.preparation_), indent=2, allow_nan=False)
+        preparation.write_text(text + "\n", encoding="utf-8")
 
 
-def load(folder: str | Path) -> Any:
+def load(folder: str | Path) -> Learner:
     """Read a learner that ``save`` wrote, after checking that the files belong together."""
     folder = Path(folder)
     described = _read_description(folder / DESCRIPTION)
@@ -61,13 +73,30 @@ def load(folder: str | Path) -> Any:
     try:
         name = described["learner"]
         make = MeanEnsemble if name == MeanEnsemble.name else partial(make_learner, name)
-        learner = make(**described["parameters"])
+        learner: Learner = make(**described["parameters"])
         learner.kind_ = Kind(described["kind"])
         learner.n_features_in_ = described["n_features"]
         learner._set_state(arrays)
     except (CschoiceError, TypeError, ValueError) as error:
         raise InvalidFile(f"{folder} does not describe a learner: {error}") from error
+    learner.preparation_ = _read_preparation(folder / PREPARATION)
     return learner
+
+
+def _read_preparation(path: Path) -> Preparation:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidFile(f"{path} is not there: save the model again to make it") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileNotUsable(f"cannot read {path}: {error}") from error
+    preparation: Preparation = from_json(Preparation, text, path)
+    if preparation.version != PREPARATION_VERSION:
+        version = preparation.version
+        raise InvalidFile(
+            f"{path} is of version {version}, this program reads {PREPARATION_VERSION}"
+        )
+    return preparation
 
 
 def _read_description(path: Path) -> dict[str, Any]:

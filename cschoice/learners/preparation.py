@@ -1,0 +1,56 @@
+"""The steps around a utility: tables to tasks on a scale, and utilities to choices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone
+
+from cschoice.evaluation.decisions import tune_threshold
+from cschoice.seeding import seed_for
+from cschoice.tasks import ChoiceTasks
+from cschoice.tasks.frames.encoding import Encoding
+from cschoice.tasks.scaling import Scaling
+from cschoice.tasks.splits import stratified_shuffle_splits
+
+if TYPE_CHECKING:
+    from cschoice.learners.learner import Learner
+
+VERSION = 1
+_HELD_OUT = 0.1  # share of the tasks on which a threshold is tuned
+_ENOUGH = 200  # tasks for a threshold; fewer are held out several times
+_MOST_SPLITS = 3
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a fitted learner keeps beside its utility; networks know nothing of it."""
+
+    threshold: float | None = None  # of subset choice
+    scaling: Scaling | None = None
+    encoding: Encoding | None = None  # None: features are the columns x0, x1, …
+    version: int = VERSION
+
+
+def held_out_threshold(learner: Learner, tasks: ChoiceTasks, seed: int, device: str) -> float:
+    """Return the best threshold for tasks that a learner with these parameters has not seen.
+
+    Copies of the learner leave out a tenth of the tasks: one copy, or up to three where a tenth is
+    little to tune on. Where there is nothing to hold out, the tasks learned from have to do.
+    """
+    units = np.arange(len(tasks)) if tasks.groups is None else tasks.groups
+    everything = np.arange(len(tasks))
+    splits = [(everything, everything)]
+    if len(np.unique(units)) > 1:
+        n_splits = min(_MOST_SPLITS, -(-_ENOUGH // max(1, round(_HELD_OUT * len(tasks)))))
+        split_seed = seed_for(seed, "threshold")
+        splits = stratified_shuffle_splits(tasks, n_splits, _HELD_OUT, split_seed)
+    unseen = [tasks[held_out] for _, held_out in splits]
+    utilities = []
+    for (inner, _), part in zip(splits, unseen, strict=True):
+        copy: Learner = clone(learner)
+        copy.on_epoch = learner.on_epoch
+        utilities.append(copy.learn(tasks[inner], seed=seed, device=device).utilities(part))
+    return tune_threshold(ChoiceTasks.concatenate(unseen), np.concatenate(utilities))
