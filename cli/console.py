@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from cschoice.report.contents import table as reports
+
 talk = Console(stderr=True)
 _WIDE = Console(width=1_000).options
 
@@ -44,6 +46,22 @@ def answer_table(
     # A pipe has no width, and a table that is too wide for its terminal is wrapped, never cut.
     width = console.width if console.is_terminal else 160
     Console(width=max(width, table.__rich_measure__(console, _WIDE).minimum)).print(table)
+
+
+def print_table(table: reports.Table) -> None:
+    """Print a table of a report to stdout, with its notes."""
+    columns = [
+        f"#{column.label}" if column.numeric or column.scores else column.label
+        for column in table.columns
+    ]
+    shown = list(table.rows())
+    rows = [[reports.plain(cell, table.gaps) for cell in row] for row in shown]
+    wide = [column.label for column in table.columns if column.wide]
+    answer_table(table.caption, columns, rows, folding=(wide or columns)[0])
+    notes = [f"[{number}] {reason}" for number, reason in enumerate(table.gaps, start=1)]
+    if any(isinstance(cell, reports.ScoreCell) and cell.best for row in shown for cell in row):
+        notes.insert(0, "* best on its dataset")
+    typer.echo("\n".join([*notes, *table.notes, ""]))
 
 
 def answer_json(rows: Any) -> None:

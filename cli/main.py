@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidTable
 
-from . import data, generate, importing, predict, report, run, show, status
+from . import data, estimate, generate, importing, predict, report, run, show, status
 from .console import complain
 
 
@@ -101,6 +101,7 @@ app.command()(report.report)
 app.command()(generate.generate)
 app.command("import")(importing.import_table)
 app.command()(predict.predict)
+app.command()(estimate.estimate)
 app.add_typer(show.app, name="show")
 app.add_typer(data.app, name="data")
 

@@ -10,11 +10,10 @@ from cschoice.errors import InvalidParameter
 from cschoice.report import ALL, FORMATS, TERMINAL
 from cschoice.report.compute.summary import Summary, summarize
 from cschoice.report.contents.outline import outline
-from cschoice.report.contents.table import Table, plain
 from cschoice.report.formats.writing import formats, write
 from cschoice.study.config import load
 
-from .console import answer_table, talk
+from .console import print_table, talk
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -66,22 +65,8 @@ def _show(summary: Summary) -> None:
     sections = outline(summary)
     for section in sections:
         for table in (*section.tables, *section.behind_pictures):
-            _print(table)
+            print_table(table)
     for section in sections:
         if section.text and not section.pictures:
             lines = (f"  {line}" for line in section.text)
             typer.echo("\n".join([section.title, *lines, ""]))
-
-
-def _print(table: Table) -> None:
-    columns = [
-        f"#{column.label}" if column.numeric or column.scores else column.label
-        for column in table.columns
-    ]
-    rows = [[plain(cell, table.gaps) for cell in row] for row in table.rows()]
-    wide = [column.label for column in table.columns if column.wide]
-    answer_table(table.caption, columns, rows, folding=(wide or columns)[0])
-    notes = [f"[{number}] {reason}" for number, reason in enumerate(table.gaps, start=1)]
-    if any(entry.endswith("*") for row in rows for entry in row):
-        notes.insert(0, "* best on its dataset")
-    typer.echo("\n".join([*notes, *table.notes, ""]))

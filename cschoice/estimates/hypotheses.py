@@ -54,7 +54,9 @@ def wald(estimates: Estimates, hypothesis: str, kind: str = CLASSICAL) -> Test:
         raise InvalidParameter(f"'{hypothesis}': no standard error of {', '.join(lost)}")
     if np.linalg.matrix_rank(variance, hermitian=True) < len(values):
         raise InvalidParameter(f"'{hypothesis}': an equation follows from the others")
-    return Test(hypothesis, "Wald", _square(values, variance), len(values), kind)
+    return Test(
+        f"{estimates.model}: {hypothesis}", "Wald", _square(values, variance), len(values), kind
+    )
 
 
 def _zeros(hypothesis: str, names: Sequence[str]) -> list[str]:
@@ -158,7 +160,7 @@ def hausman_mcfadden(full: Estimates, left_out: str, kind: str = CLASSICAL) -> T
     positive = values > 1e-10 * np.abs(values).max()
     parts = vectors.T @ difference
     statistic = float((parts[positive] ** 2 / values[positive]).sum())
-    hypothesis = f"independence of irrelevant alternatives, without {left_out}"
+    hypothesis = f"{full.model}: independence of irrelevant alternatives, without {left_out}"
     return Test(hypothesis, "Hausman–McFadden", statistic, int(positive.sum()), kind)
 
 

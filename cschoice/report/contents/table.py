@@ -61,6 +61,7 @@ class Column:
     numeric: bool = False
     scores: bool = False
     wide: bool = False  # sentences, which may be broken
+    decimal: bool = False  # numbers of any length, aligned at their point where a format can
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Table:
     groups: tuple[RowGroup, ...]
     notes: tuple[str, ...] = field(default=())
     long: bool = False  # may take several pages
+    sortable: bool = True  # a row means something without the one above it
 
     @property
     def labelled(self) -> bool:

@@ -11,7 +11,7 @@ from cschoice.report.formats.latex_escapes import escaped
 from cschoice.report.formats.latex_tables import preamble, table_tex
 from cschoice.report.formats.text import Files
 
-_HEAD = r"""\documentclass[10pt]{article}
+HEAD = r"""\documentclass[10pt]{article}
 \usepackage[a4paper, margin=2cm]{geometry}
 \usepackage[hidelinks]{hyperref}
 \input{report-preamble}
@@ -45,7 +45,7 @@ def _document(sections: list[Section]) -> str:
     lines = [rf"\title{{{TITLE}}}", r"\author{}", r"\date{}", r"\maketitle"]
     for section in sections:
         lines += _section(section)
-    return _HEAD + "\n".join(lines) + "\n\\end{document}\n"
+    return HEAD + "\n".join(lines) + "\n\\end{document}\n"
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -30,6 +30,10 @@ _SPECIAL = {
     "“": "``",
     "”": "''",
     "µ": r"$\mu$",
+    "ρ": r"$\rho$",
+    "χ": r"$\chi$",
+    "λ": r"$\lambda$",
+    "²": r"\textsuperscript{2}",
     **{character: rf"\{character}" for character in "&%$#_{}"},
 }
 # Letters that LaTeX reads as they are, in the fonts of every installation: these, and those of

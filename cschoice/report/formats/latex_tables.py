@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from cschoice.report.compute.paper import Score
@@ -20,6 +21,12 @@ _PREAMBLE = r"""% What the tables of a report need; \input it before \begin{docu
   detect-weight=true, mode=text}
 % Bold digits as wide as others, so that columns stay aligned.
 \newrobustcmd{\bestentry}{\fontseries{b}\selectfont}
+% Parentheses around standard errors, which move no digit.
+\makeatletter
+\@ifpackagelater{siunitx}{2021/05/17}
+  {\sisetup{table-align-text-before=false, table-align-text-after=false}}
+  {\sisetup{table-align-text-pre=false, table-align-text-post=false}}
+\makeatother
 % A table that is too large for the page is made smaller.
 \newsavebox{\tablebox}
 \newcommand{\fittedtable}{%
@@ -31,6 +38,9 @@ _PREAMBLE = r"""% What the tables of a report need; \input it before \begin{docu
   \fi
   \usebox{\tablebox}}
 """
+_DECIMAL = re.compile(
+    r"(?P<before>\(?)(?P<sign>−?)(?P<whole>\d[\d,]*)(\.(?P<digits>\d+))?(?P<after>\)?\**)"
+)
 
 
 def preamble() -> str:
@@ -97,6 +107,8 @@ def _columns(table: Table) -> str:
 
 def _column(column: Column, cells: Sequence[Cell]) -> str:
     """Return the kind of a column; numbers are aligned at their point, as wide as they come."""
+    if column.decimal:
+        return _decimal_column(cells)
     if not column.scores:
         return (
             r">{\raggedright\arraybackslash}p{5cm}"
@@ -112,6 +124,38 @@ def _column(column: Column, cells: Sequence[Cell]) -> str:
     return f"S[table-format={sign}{whole}.3{f'({max(1, digits)})' if digits else ''}]"
 
 
+def _decimal_column(cells: Sequence[Cell]) -> str:
+    """Return a column of numbers of any length, in parentheses or with stars."""
+    found = [match for cell in cells if (match := _DECIMAL.fullmatch(plain(cell)))]
+    sign = "-" if any(match["sign"] for match in found) else ""
+    whole = max((len(match["whole"].replace(",", "")) for match in found), default=1)
+    digits = max((len(match["digits"] or "") for match in found), default=0)
+    after = max((match["after"] for match in found), key=len, default="")
+    options = [f"table-format={sign}{whole}.{digits}" if digits else f"table-format={sign}{whole}"]
+    options += [f"table-space-text-post={{{after}}}"] if after else []
+    return f"S[{', '.join(options)}]"
+
+
+def _decimal_cell(cell: Cell) -> str:
+    """Return a cell of such a column; what is no number is text.
+
+    >>> _decimal_cell("(0.083)"), _decimal_cell("−1,278.5***"), _decimal_cell("fixed")
+    ('{(}0.083{)}', '-1278.5{***}', '{fixed}')
+    """
+    match = _DECIMAL.fullmatch(plain(cell))
+    if match is None:
+        return f"{{{escaped(plain(cell))}}}"
+    digits = f".{match['digits']}" if match["digits"] else ""
+    value = f"{'-' if match['sign'] else ''}{match['whole'].replace(',', '')}{digits}"
+    return "".join(
+        [
+            f"{{{match['before']}}}" if match["before"] else "",
+            value,
+            f"{{{match['after']}}}" if match["after"] else "",
+        ]
+    )
+
+
 def _head(table: Table) -> str:
     labels = (escaped(column.label) for column in table.columns)
     return " & ".join(f"{{{label}}}" for label in labels) + r" \\"
@@ -123,7 +167,11 @@ def _body(table: Table, multirow: bool) -> Iterator[str]:
         if place:
             yield r"\midrule" if multirow else r"\addlinespace"
         for number, row in enumerate(group.rows):
-            cells = [_cell(cell, gaps) for cell in row.cells]
+            columns = table.columns[1:] if table.labelled else table.columns
+            cells = [
+                _decimal_cell(cell) if column.decimal else _cell(cell, gaps)
+                for column, cell in zip(columns, row.cells, strict=True)
+            ]
             if table.labelled:
                 label = escaped(group.label) if number == 0 else ""
                 if label and multirow and len(group.rows) > 1:

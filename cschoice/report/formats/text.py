@@ -40,7 +40,7 @@ def _section(section: Section) -> str:
         parts.append("\n".join(f"- {_escaped(line)}" for line in section.text))
     else:
         parts += [_escaped(line) for line in section.text]
-    parts += [_table(table) for table in section.every_table]
+    parts += [markdown_table(table) for table in section.every_table]
     parts += [
         f"![{_escaped(picture.caption)}]({picture.file}.svg)\n\n*{_escaped(picture.caption)}*"
         for picture in section.pictures
@@ -48,7 +48,8 @@ def _section(section: Section) -> str:
     return "\n\n".join(parts)
 
 
-def _table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """Return a table with its caption and notes."""
     head = [_escaped(column.label) for column in table.columns]
     rules = ["---:" if column.numeric or column.scores else "---" for column in table.columns]
     rows = [[_cell(cell, table.gaps) for cell in row] for row in table.rows()]

@@ -20,26 +20,39 @@ def html(summary: Summary) -> Files:
     """Return the page."""
     sections = outline(summary)
     about = f"{summary.inputs.experiment}, profile {summary.inputs.profile}"
-    parts = {
-        "title": escape(f"{TITLE}: {about}"),
-        "heading": escape(TITLE),
-        "about": escape(about),
-        "style": _file("page.css"),
-        "script": _file("page.js"),
-        "links": "\n".join(
+    whole = page(
+        title=escape(f"{TITLE}: {about}"),
+        heading=escape(TITLE),
+        about=escape(about),
+        links="\n".join(
             f'<li><a href="#{section.name}">{escape(section.title)}</a></li>'
             for section in sections
         ),
-        "sections": "\n".join(_section(section) for section in sections),
-        "details": as_json(details(summary)),
-    }
-    page = _file("page.html")
-    # One pass, so that nothing that is put in is taken for a place to put something.
-    pieces = page.split("{{")
-    whole = pieces[0] + "".join(
-        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])
+        sections="\n".join(_section(section) for section in sections),
+        details=as_json(details(summary)),
     )
     return {"report.html": whole.encode()}
+
+
+def page(
+    *, title: str, heading: str, about: str, sections: str, links: str = "", details: str = "{}"
+) -> str:
+    """Return a page with the style and the script of all pages; all parts are HTML."""
+    parts = {
+        "title": title,
+        "heading": heading,
+        "about": about,
+        "style": _file("page.css"),
+        "script": _file("page.js"),
+        "links": links,
+        "sections": sections,
+        "details": details,
+    }
+    # One pass, so that nothing that is put in is taken for a place to put something.
+    pieces = _file("page.html").split("{{")
+    return pieces[0] + "".join(
+        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])
+    )
 
 
 def _file(name: str) -> str:

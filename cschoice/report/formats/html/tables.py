@@ -21,7 +21,7 @@ from cschoice.report.contents.table import (
 def html_table(table: Table) -> str:
     """Return a table with its caption, notes and footnotes."""
     name = f"table-{table.name}"
-    head = "".join(_head(column) for column in table.columns)
+    head = "".join(_head(column, table.sortable) for column in table.columns)
     return "\n".join(
         [
             f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}-caption">',
@@ -36,11 +36,13 @@ def html_table(table: Table) -> str:
     )
 
 
-def _head(column: Column) -> str:
+def _head(column: Column, sortable: bool) -> str:
     label = escape(column.label)
     kind = ' class="number"' if column.numeric or column.scores else ""
     if not label:
         return f"<th{kind}></th>"
+    if not sortable:
+        return f'<th scope="col"{kind}>{label}</th>'
     # On paper the label is shown instead of the button: a heading with buttons is not repeated.
     return (
         f'<th scope="col" aria-sort="none" data-label="{escape(column.label, quote=True)}"{kind}>'
