@@ -11,7 +11,7 @@ import typer
 from rich.status import Status
 
 from cschoice.errors import FileAlreadyExists, InvalidParameter
-from cschoice.estimates.covariance import BOOTSTRAP, KINDS, check_kind
+from cschoice.estimates.kinds import BOOTSTRAP, KINDS, check_kind
 from cschoice.io.files import replacing
 from cschoice.registry import unknown_name
 from cschoice.report import TERMINAL

@@ -1,22 +1,11 @@
-"""The kinds of covariance matrices: classical, robust, clustered."""
+"""Covariance matrices from scores, by task, person or cluster."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.errors import InvalidParameter
 from cschoice.learners.logit.inference import Mask, Matrix
-from cschoice.registry import unknown_name
-
-CLASSICAL, ROBUST, CLUSTERED, BOOTSTRAP = "classical", "robust", "clustered", "bootstrap"
-KINDS = (CLASSICAL, ROBUST, CLUSTERED, BOOTSTRAP)
-
-
-def check_kind(kind: str) -> None:
-    """Refuse a kind of standard errors that does not exist."""
-    if kind not in KINDS:
-        raise InvalidParameter(unknown_name("kind of standard errors", kind, KINDS))
 
 
 def sandwich(inverse: Matrix, known: Mask, scores: Matrix) -> Matrix:

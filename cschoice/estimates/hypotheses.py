@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
-from cschoice.estimates.covariance import CLASSICAL, CLUSTERED, summed
+from cschoice.estimates.covariance import summed
 from cschoice.estimates.estimates import Estimates
 from cschoice.estimates.expressions import hide_names
+from cschoice.estimates.kinds import CLASSICAL, CLUSTERED
 from cschoice.learners.logit.inference import Matrix
 from cschoice.learners.logit.optimization import Vector
 from cschoice.registry import unknown_name

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cschoice.errors import InvalidParameter
-from cschoice.estimates.covariance import CLASSICAL
 from cschoice.estimates.estimates import Coefficient, Estimates, row_of
+from cschoice.estimates.kinds import CLASSICAL
 from cschoice.estimates.samples import CONSTANT
 from cschoice.learners.logit.inference import Matrix
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cschoice.estimates.covariance import CLASSICAL
 from cschoice.estimates.estimates import Coefficient, Estimates, Fit
 from cschoice.estimates.hypotheses import Test
+from cschoice.estimates.kinds import CLASSICAL
 from cschoice.estimates.willingness import Willingness
 from cschoice.report.contents.table import (
     NO_RESULT,
