@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
-from cschoice.estimates.covariance import BOOTSTRAP, CLASSICAL, ROBUST, check_kind, sandwich, summed
+from cschoice.estimates.covariance import sandwich, summed
 from cschoice.estimates.expressions import Expression
+from cschoice.estimates.kinds import BOOTSTRAP, CLASSICAL, ROBUST, check_kind
 from cschoice.estimates.optimum import Optimum, climb
 from cschoice.estimates.samples import Sample
 from cschoice.learners.logit.inference import Mask, Matrix, inverted
