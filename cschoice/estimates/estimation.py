@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,9 @@ def _estimates(
 
 def _null(tasks: ChoiceTasks) -> float:
     """Return the log-likelihood of equal shares; of subsets, of one half for each object."""
-    if tasks.kind is Kind.SUBSET:
-        return -tasks.n_entries * float(np.log(2))
-    return -float(np.log(tasks.sizes).sum())
+    logs = tasks.sizes * np.log(2) if tasks.kind is Kind.SUBSET else np.log(tasks.sizes)
+    weights = 1.0 if tasks.weights is None else tasks.weights
+    return -float((weights * logs).sum())
 
 
 def _constants_only(sample: Sample) -> float | None:
@@ -127,9 +128,7 @@ def _constants_only(sample: Sample) -> float | None:
         k for k in sample.alternatives.values() if sample.column(k)[sample.tasks.chosen].any()
     ]
     tasks = sample.tasks
-    constants = ChoiceTasks.trusted(
-        tasks.table[:, chosen_once], tasks.items, tasks.offsets, tasks.chosen, tasks.kind
-    )
+    constants = replace(tasks, table=tasks.table[:, chosen_once], encoding=None)
     return float(MultinomialLogit(l2=0.0).fit(constants).log_likelihood_)
 
 

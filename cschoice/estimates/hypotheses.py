@@ -185,6 +185,7 @@ def _without(full: Estimates, left_out: str) -> tuple[NDArray[np.int64], Estimat
         offsets=np.append(0, np.cumsum(sizes[rows])),
         chosen=tasks.chosen[entries],
         groups=None if tasks.groups is None else tasks.groups[rows],
+        weights=None if tasks.weights is None else tasks.weights[rows],
     )
     clusters = None if full.clusters is None else full.clusters[rows]
     return rows, replace(full, tasks=part, optimum=full.refitted(part), clusters=clusters)

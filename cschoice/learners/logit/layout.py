@@ -61,11 +61,13 @@ class TaskLayout:
         block_entries: int = _BLOCK_ENTRIES,
     ) -> None:
         self.blocks: list[Block] = []
+        self._entry_weights: NDArray[np.float64] | None = None
         self.n_tasks, self.n_entries = len(tasks), tasks.n_entries
         swap = chosen_first and tasks.kind is Kind.SINGLETON
         top = np.flatnonzero(tasks.chosen) if swap else tasks.offsets[:-1]
         self.order, self.task_numbers = self._arrange(tasks, top, max(1, block_entries))
         self.kind, self.chosen = tasks.kind, tasks.chosen[self.order]
+        self.weights = None if tasks.weights is None else tasks.weights[self.task_numbers]
         self._columns, self._items = _columns(tasks.table, tasks.items[self.order], intercept)
         self.n_features = len(self._columns)
 
@@ -104,6 +106,19 @@ class TaskLayout:
             residuals = _gather(residuals, self._items, self._columns.shape[1])
         return residuals @ self._columns.T
 
+    def weights_of(self, block: Block) -> NDArray[np.float64] | float:
+        """Return how much each task of a block counts: one, unless the tasks have weights."""
+        return 1.0 if self.weights is None else self.weights[block.tasks]
+
+    def entry_weights(self, entries: slice | None = None) -> NDArray[np.float64] | float:
+        """Return the weight of the task of each place."""
+        if self.weights is None:
+            return 1.0
+        if self._entry_weights is None:
+            parts = [np.tile(self.weights[block.tasks], block.size) for block in self.blocks]
+            self._entry_weights = np.concatenate(parts)
+        return self._entry_weights if entries is None else self._entry_weights[entries]
+
     def by_task(self, residuals: Values) -> Values:
         """Return the sums of ``transposed`` task by task, (n_tasks, n_features), as tasks come."""
         sums = np.empty((self.n_tasks, self.n_features), dtype=residuals.dtype)
@@ -119,26 +134,28 @@ class TaskLayout:
         columns: NDArray[np.float64] = self._columns[:, self._items[block.entries]]
         return columns.reshape(-1, block.size, block.n_tasks)
 
-    def gradient(self, weights: Values, to_residuals: Callable[[Values], None]) -> Values:
+    def gradient(self, weights: Values, to_residuals: Callable[[Block, Values], None]) -> Values:
         """Return ``transposed(residuals)`` with residuals computed from ``linear(weights)``.
 
-        ``to_residuals`` gets the values of a block, (..., size, n_tasks), and replaces them by
+        ``to_residuals`` gets a block and its values, (..., size, n_tasks), and replaces them by
         residuals in place, so that only some blocks are in memory at a time.
         """
         width = self._columns.shape[1]
         gradient = np.zeros_like(weights)
         sums = np.zeros((*weights.shape[:-1], width * (self._items is not None)), weights.dtype)
         for run, values, views in self.linear_runs(weights):
-            for view in views:
-                to_residuals(view)
+            for block, view in views:
+                to_residuals(block, view)
             if self._items is None:
                 gradient += values @ self._columns[:, run].T
             else:
                 sums += _gather(values, self._items[run], width)
         return gradient if self._items is None else sums @ self._columns.T
 
-    def linear_runs(self, weights: Values) -> Iterator[tuple[slice, Values, list[Values]]]:
-        """Yield ``linear`` by runs of entries: the run, its values, and views of its blocks."""
+    def linear_runs(
+        self, weights: Values
+    ) -> Iterator[tuple[slice, Values, list[tuple[Block, Values]]]]:
+        """Yield ``linear`` by runs of entries: the run, its values, and its blocks with views."""
         by_item = None if self._items is None else weights @ self._columns
         n_functions = max(1, int(np.prod(weights.shape[:-1])))
         for blocks in self._runs(_VALUES_AT_ONCE // n_functions):
@@ -147,7 +164,7 @@ class TaskLayout:
                 values = weights @ self._columns[:, run]
             else:
                 values = by_item[..., self._items[run]]
-            yield run, values, [block.view(values, run.start) for block in blocks]
+            yield run, values, [(block, block.view(values, run.start)) for block in blocks]
 
     def _runs(self, n_entries: int) -> Iterator[list[Block]]:
         """Yield lists of consecutive blocks with at least ``n_entries`` entries."""

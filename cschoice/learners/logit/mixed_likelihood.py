@@ -71,6 +71,9 @@ def normal_scores(data: Simulation, means: Values, deviations: Values) -> tuple[
         moments = _product(utilities, points.swapaxes(1, 2))
         scores[tasks, :n_means] = -(moments[:, :, -1:] * x).sum(axis=1)
         scores[tasks, n_means:] = -(moments[:, :, :-1] * x_random).sum(axis=1)
+    if data.layout.weights is not None:
+        logs *= data.layout.weights
+        scores *= data.layout.weights[:, None]
     return logs, scores
 
 
@@ -116,8 +119,9 @@ def discrete_loss(
     """Return the negative log-likelihood of a finite mixture of logit models, with its gradient."""
     losses: list[Any] = []
 
-    def to_residuals(utilities: Values) -> None:
-        losses.append(_discrete_residuals(utilities, log_weights))
+    def to_residuals(block: Block, utilities: Values) -> None:
+        counted = layout.weights_of(block)
+        losses.append(_discrete_residuals(utilities, log_weights, counted))
 
     gradient = layout.gradient(coefficients, to_residuals)
     return sum(losses), gradient
@@ -129,20 +133,20 @@ def discrete_scores(
     """Return the gradient of each task's log-likelihood, (n_tasks, components × features)."""
     residuals = layout.linear(coefficients)
     for block in layout.blocks:
-        _discrete_residuals(block.view(residuals), log_weights)
+        _discrete_residuals(block.view(residuals), log_weights, layout.weights_of(block))
     return -np.concatenate([layout.by_task(row) for row in residuals], axis=1)
 
 
-def _discrete_residuals(utilities: Values, log_weights: NDArray[np.float64]) -> Any:
-    """Return the loss of a block; replace its utilities by the derivatives."""
+def _discrete_residuals(utilities: Values, log_weights: Values, counted: Values | float) -> Any:
+    """Return the loss of a block whose tasks count so much; turn utilities into derivatives."""
     logs = log_softmax(utilities, axis=1)
     joint = logs[:, 0] + log_weights[:, None]
     sums = log_sum(joint, axis=0)
-    posterior = np.exp(joint - sums)
+    posterior = np.exp(joint - sums) * counted
     np.exp(logs, out=utilities)
     utilities *= posterior[:, None]
     utilities[:, 0] -= posterior
-    return -sums.sum()
+    return -(sums * counted).sum()
 
 
 def normal_log_probabilities(
@@ -160,7 +164,7 @@ def discrete_log_probabilities(
     """Return the log-probability of each object under a mixture, in the layout's order."""
     results = np.empty(layout.n_entries)
     for run, _, views in layout.linear_runs(coefficients):
-        logs = [log_softmax(view, axis=1) + log_weights[:, None, None] for view in views]
+        logs = [log_softmax(view, axis=1) + log_weights[:, None, None] for _, view in views]
         results[run] = np.concatenate([log_sum(part, axis=0).ravel() for part in logs])
     return results
 

@@ -70,11 +70,12 @@ class MultinomialLogit(LogitLearner):
     def _scores(self, data: TaskLayout, parameters: Vector) -> Vector:
         utilities = data.linear(parameters)
         if data.kind is Kind.SUBSET:
-            return data.by_task(data.chosen - expit(utilities))
+            return data.by_task(data.entry_weights() * (data.chosen - expit(utilities)))
         for block in data.blocks:
             view = block.view(utilities)
             view[:] = -np.exp(log_softmax(view))
             view[0] += 1.0
+            view *= data.weights_of(block)
         return data.by_task(utilities)
 
 
@@ -119,15 +120,19 @@ def loss_gradient(layout: TaskLayout, coefficients: Values) -> tuple[Any, Values
     if layout.kind is Kind.SUBSET:
         signs = np.where(layout.chosen, -1.0, 1.0)
         margins = signs * layout.linear(coefficients)
-        residuals = signs / (1 + np.exp(-margins))
-        return softplus(margins).sum(), layout.transposed(residuals)
+        weights = layout.entry_weights()
+        residuals = weights * signs / (1 + np.exp(-margins))
+        return (weights * softplus(margins)).sum(), layout.transposed(residuals)
     losses: list[Any] = []
 
-    def to_residuals(utilities: Values) -> None:
+    def to_residuals(block: Block, utilities: Values) -> None:
         logs = log_softmax(utilities)
-        losses.append(-logs[0].sum())
+        weights = layout.weights_of(block)
+        losses.append(-(weights * logs[0]).sum())
         np.exp(logs, out=utilities)
         utilities[0] -= 1.0
+        if layout.weights is not None:
+            utilities *= weights
 
     gradient = layout.gradient(coefficients, to_residuals)
     return sum(losses), gradient
@@ -145,18 +150,25 @@ def loss_terms(
         values = coefficients @ flat
         if layout.kind is Kind.SUBSET:
             signs = np.where(layout.chosen[block.entries], -1.0, 1.0)
-            loss += float(softplus(signs * values).sum())
+            weights = layout.entry_weights(block.entries)
+            loss += float((weights * softplus(signs * values)).sum())
             shares = expit(values)
-            gradient += flat @ (shares - (signs < 0))
-            hessian += (flat * (shares * (1 - shares))) @ flat.T
+            gradient += flat @ (weights * (shares - (signs < 0)))
+            hessian += (flat * (weights * shares * (1 - shares))) @ flat.T
         else:
             logs = log_softmax(values.reshape(block.size, -1))
-            loss -= float(logs[0].sum())
+            weights = layout.weights_of(block)
+            loss -= float((weights * logs[0]).sum())
             # In differences from the chosen object, features constant in a task are exactly zero.
             differences = x - x[:, :1]
             weighted = differences * np.exp(logs)
             means = weighted.sum(axis=1)
-            gradient += means.sum(axis=1)
             flat = differences.reshape(flat.shape)
-            hessian += weighted.reshape(flat.shape) @ flat.T - means @ means.T
+            if layout.weights is None:
+                gradient += means.sum(axis=1)
+                hessian += weighted.reshape(flat.shape) @ flat.T - means @ means.T
+            else:
+                gradient += (means * weights).sum(axis=1)
+                hessian += (weighted * weights).reshape(flat.shape) @ flat.T
+                hessian -= (means * weights) @ means.T
     return loss, gradient, hessian

@@ -140,8 +140,10 @@ class NestedModel(LogitLearner):
         loss: Any = 0.0
         for block in data.layout.blocks:
             view, log_shares = block.view(utilities), self._log_shares(block.view(functions))
-            part, slope, residual = _block_terms(view, log_shares, lambdas[:, None, None])
-            loss, slopes[:, block.tasks] = loss + part, slope
+            logs, slope, residual = _block_terms(view, log_shares, lambdas[:, None, None])
+            weights = data.layout.weights_of(block)
+            loss, slopes[:, block.tasks] = loss - (weights * logs).sum(), weights * slope
+            residual *= weights
             view[:] = residual.sum(axis=0)
             block.view(residuals)[:] = self._by_functions(log_shares, residual, view)
         return loss, utilities, slopes, residuals
@@ -163,11 +165,11 @@ class NestedModel(LogitLearner):
 
 def _block_terms(
     utilities: Values, log_shares: Values, lambdas: Values
-) -> tuple[Any, Values, Values]:
-    """Return a block's negative log-likelihood and its derivatives by lambdas and log shares.
+) -> tuple[Values, Values, Values]:
+    """Return each task's log-likelihood, and the loss's derivatives by lambdas and log shares.
 
-    Those by lambdas are of each task. The derivatives by an object's log shares sum to the
-    derivative by its utility. ``lambdas`` is (nests, 1, 1); the chosen object comes first.
+    The derivatives by an object's log shares sum to the derivative by its utility. ``lambdas`` is
+    (nests, 1, 1); the chosen object comes first.
     """
     powers = (utilities + log_shares) / lambdas
     top = powers.real.max(axis=1, keepdims=True)
@@ -185,7 +187,7 @@ def _block_terms(
     by_lambda = surprise * sums
     by_lambda -= np.einsum("kjn,kjn->kn", within, powers) / lambdas[:, 0]
     within /= -lambdas
-    return -log_likelihood.sum(), -by_lambda, within
+    return log_likelihood, -by_lambda, within
 
 
 def _diagonal(information: NDArray[np.float64]) -> Vector:
