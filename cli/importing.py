@@ -20,6 +20,7 @@ from cschoice.tasks import ChoiceTasks, frames
 
 from .console import answer_table, talk
 
+N_FOLDS = 5
 _TABLE, _MEANING, _OTHER = "The table", "Features", "Tasks"
 
 
@@ -32,11 +33,12 @@ def import_table(
         str,
         typer.Option(
             metavar="COLUMN",
+            show_default=False,
             help="What was chosen: 0 and 1, true and false, or the name of the alternative. With "
             "--wide also a pattern, '{}_CHOSEN'.",
             rich_help_panel=_TABLE,
         ),
-    ],
+    ] = "",
     features: Annotated[
         list[str] | None,
         typer.Option(
@@ -184,8 +186,49 @@ def import_table(
         ),
     ] = False,
     folds: Annotated[
-        int, typer.Option(min=2, help="Into how many outer folds the tasks, or groups, are split.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            min=2,
+            help="Into how many outer folds the tasks, or groups, are split.",
+            show_default="5",
+        ),
+    ] = None,
+    fold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The fold in which a task is tested, instead of folds dealt out by a seed. Where "
+            "it holds train and test, there is one fold.",
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHICH",
+            help="first or last: of rows that are alike in --by only this one, as where a person "
+            "changed the answer.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns in which rows are alike, for --keep: 'person,question'. By default "
+            "those of --task.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = "",
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="svmlight: lines such as '2 qid:7 1:0.5 3:1', as LETOR's. Its columns are label, "
+            "qid, f1, f2, …. By default CSV or Parquet, whichever the file is.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the dataset of that name.")
     ] = False,
@@ -208,6 +251,8 @@ def import_table(
         raise FileAlreadyExists(f"{FOLDER / name} is there already: give --force to replace it")
     if wide != (alternatives is not None):
         raise InvalidParameter("--wide and --alternatives go together: give both, or neither")
+    if fold and folds:
+        raise InvalidParameter("give --fold or --folds, not both")
     described = frames.describe(
         features=",".join(features or ()),
         chosen=chosen,
@@ -225,11 +270,15 @@ def import_table(
         specific=specific,
         kind=kind,
         chosen_at_least=chosen_at_least,
+        fold=fold,
+        keep=keep,
+        by=by,
+        format=format_,
     )
     with talk.status(f"reading {table}"):
         encoding, encoded = frames.learn(table, described, impute or (), drop_invalid)
         tasks = ChoiceTasks.from_table(encoded, described.kind)
-        known = store_dataset(name, tasks, encoding, folds, table.name)
+        known = store_dataset(name, tasks, encoding, folds or N_FOLDS, table.name, encoded.folds)
     for problem, count in encoded.dropped.items():
         talk.print(f"left out: {count:,} tasks {problem}", highlight=False)
     if encoded.dropped:
@@ -244,7 +293,7 @@ def _show(name: str, known: DatasetDescription, tasks: ChoiceTasks) -> None:
     sizes = "–".join(str(size) for size in sorted({known.smallest, known.largest}))
     groups = "–" if tasks.groups is None else f"{len(set(tasks.groups.tolist())):,}"
     answer_table(
-        f"{name}: {known.kind} choice, {known.n_folds} folds",
+        f"{name}: {known.kind} choice, {known.n_folds} fold{'s' * (known.n_folds != 1)}",
         ["#tasks", "#objects", "#groups", "#features", "names of features"],
         [[f"{known.n_tasks:,}", sizes, groups, f"{known.n_features}", ", ".join(known.features)]],
         folding="names of features",

@@ -3,6 +3,7 @@
 data/NAME/
   tasks.parquet  all tasks, in the format of every other dataset
   cschoice.json  their properties without reading them, and the encoding of the table
+  folds.parquet  where folds were given: the one in which each task is tested, -1 for none
 
 The hash of the content is part of every job on the dataset: imported again with other content,
 old results are stale.
@@ -13,8 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,7 +33,9 @@ from cschoice.tasks.splits import at_most, fold_numbers
 FOLDER = Path("data")
 FORMAT = "cschoice-dataset"
 VERSION = 2  # 1: every alternative had a constant
-_TASKS, _DESCRIPTION = "tasks.parquet", "cschoice.json"
+_TASKS, _DESCRIPTION, _FOLDS = "tasks.parquet", "cschoice.json", "folds.parquet"
+
+_HASHED_AT_ONCE = 1_000_000  # objects
 
 Numbers = NDArray[np.int64]
 
@@ -53,6 +56,7 @@ class DatasetDescription:
     fold_sizes: tuple[int, ...]  # tasks tested in each, with seed 0
     content: str  # hash of tasks and encoding
     encoding: Encoding
+    fold_names: tuple[str, ...] = ()  # where folds were given; else tasks are dealt out to them
 
     @property
     def n_features(self) -> int:
@@ -97,7 +101,9 @@ class ImportedDataset:
             allowed = f"0 to {self.n_folds - 1}"
             raise InvalidParameter(f"dataset '{self.name}' has folds {allowed}, got {index}")
         tasks = self.tasks()
-        tested = fold_numbers(tasks, self.n_folds, seed_for(seed, "folds", dataset=self.name))
+        tested = self._given_folds()
+        if tested is None:
+            tested = fold_numbers(tasks, self.n_folds, seed_for(seed, "folds", dataset=self.name))
         rng = np.random.default_rng(seed_for(seed, "sample", dataset=self.name, fold=index))
         return (
             tasks[at_most(self.max_train, np.flatnonzero(tested != index), rng)],
@@ -113,18 +119,40 @@ class ImportedDataset:
             )
         path = FOLDER / self.name / _TASKS
         tasks = ChoiceTasks.from_parquet(path)
-        if _hash(tasks, described.encoding) != described.content:
+        if _hash(tasks, described.encoding, self._given_folds()) != described.content:
             raise InvalidFile(
                 f"{path} does not belong to {_DESCRIPTION} beside it: import it again"
             )
-        return replace(tasks, encoding=described.encoding)
+        return tasks.with_arrays(encoding=described.encoding)
+
+    def _given_folds(self) -> Numbers | None:
+        if not describe_dataset(self.name).fold_names:
+            return None
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = FOLDER / self.name / _FOLDS
+        try:
+            folds: Numbers = pq.read_table(path)["fold"].to_numpy()
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise InvalidFile(f"{path} cannot be read: import the dataset again") from error
+        return folds
 
 
 def store_dataset(
-    name: str, tasks: ChoiceTasks, encoding: Encoding, n_folds: int, source: str
+    name: str,
+    tasks: ChoiceTasks,
+    encoding: Encoding,
+    n_folds: int,
+    source: str,
+    given: tuple[Numbers, Sequence[str]] | None = None,
 ) -> DatasetDescription:
-    """Store imported tasks under a name; both files appear, or neither."""
-    folds = fold_numbers(tasks, n_folds, seed_for(0, "folds", dataset=name))
+    """Store imported tasks under a name, with the folds given if any; all files or none appear."""
+    folds: Numbers
+    if given is None:
+        folds = fold_numbers(tasks, n_folds, seed_for(0, "folds", dataset=name))
+    else:
+        folds, n_folds = given[0], len(given[1])
     described = DatasetDescription(
         format=FORMAT,
         version=VERSION,
@@ -135,14 +163,20 @@ def store_dataset(
         largest=int(tasks.sizes.max()),
         features=tuple(encoding.names),
         n_folds=n_folds,
-        fold_sizes=tuple(np.bincount(folds).tolist()),
-        content=_hash(tasks, encoding),
+        fold_sizes=tuple(np.bincount(folds[folds >= 0]).tolist()),
+        content=_hash(tasks, encoding, folds if given else None),
         encoding=encoding,
+        fold_names=tuple(given[1]) if given else (),
     )
     with filling(FOLDER / name) as temporary:
         tasks.to_parquet(temporary / _TASKS, {"dataset": name, "source": source})
         text = json.dumps(asdict(described), indent=2, ensure_ascii=False)
         (temporary / _DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        if given is not None:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            pq.write_table(pa.table({"fold": folds}), temporary / _FOLDS)
     return described
 
 
@@ -186,9 +220,11 @@ def _read_description(folder: Path, path: Path, *version: int) -> DatasetDescrip
     return described
 
 
-def _hash(tasks: ChoiceTasks, encoding: Encoding) -> str:
+def _hash(tasks: ChoiceTasks, encoding: Encoding, folds: Numbers | None) -> str:
     digest = hashlib.blake2b(to_json([tasks.kind, asdict(encoding)]).encode(), digest_size=16)
-    for array in (tasks.features, tasks.offsets, tasks.chosen, tasks.groups, tasks.weights):
+    for start in range(0, tasks.n_entries, _HASHED_AT_ONCE):
+        digest.update(tasks.table[tasks.items[start : start + _HASHED_AT_ONCE]].tobytes())
+    for array in (tasks.offsets, tasks.chosen, tasks.groups, tasks.weights, folds):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

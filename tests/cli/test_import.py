@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cschoice import ChoiceTasks
+from cschoice import ChoiceTasks, make_dataset
 
 SMOKE = "--profile smoke --executor inline"
 TRIPS = "import trips.csv --name trips --task trip --chosen chosen"
@@ -296,6 +296,117 @@ def test_other_numbers_with_commas_are_refused_with_the_reason(run, write):
     write(table, sep=";")
     said = run(f"{TRIPS} --features cost", code=2).stderr
     assert "column 'cost' must hold numbers, row 8 has '1,5': write numbers with points" in said
+
+
+# Rows and folds
+
+
+def test_the_last_row_of_each_is_kept(run, write):
+    rng = np.random.default_rng(0)
+    clicks = pd.DataFrame(
+        {
+            "id": np.repeat([1, 2, 3], 6),
+            "screen": np.tile([1, 1, 1, 2, 2, 2], 3),
+            "choice": rng.choice(["a", "b"], 18),
+            "a_x": rng.integers(1, 9, 18).astype(object),
+            "b_x": rng.integers(1, 9, 18),
+        }
+    )
+    clicks.loc[0, "choice"] = None
+    write(clicks)
+    line = (
+        "import trips.csv --name clicks --wide --alternatives a,b --chosen choice --group id "
+        "--features {}_x --folds 2"
+    )
+    run(f"{line} --keep last --by id,screen")
+    last = clicks.groupby(["id", "screen"]).tail(1)
+    tasks = imported("clicks")
+    assert tasks.features[:, 0].tolist() == last[["a_x", "b_x"]].to_numpy().ravel().tolist()
+    assert tasks.chosen[::2].tolist() == (last["choice"] == "a").tolist()
+    run(f"{line} --keep last --task id,screen --force")  # what names a task, if it is not said
+    assert imported("clicks") == tasks
+    clicks.loc[11, "a_x"] = "many"
+    write(clicks)
+    said = run(f"{line} --keep last --by id,screen --force", code=2).stderr
+    assert "column 'a_x' must hold numbers, row 12 has 'many'" in said
+    assert "keep must be first or last" in run(f"{line} --keep any --force", code=2).stderr
+    assert "by needs keep" in run(f"{line} --by id --force", code=2).stderr
+    run(f"{line} --keep last --force", code=2)  # of what?
+
+
+def test_folds_of_ones_own(run, write):
+    table = trips().assign(part=np.repeat(["S1", "S2", "S3", "S2"], 15))
+    write(table)
+    line = f"{TRIPS} --features cost,time --fold part"
+    assert "3 folds" in run(line).stdout
+    source = make_dataset("trips")
+    for fold, name in enumerate(["S1", "S2", "S3"]):
+        train, test = source.fold(fold, seed=3)
+        tested = table.loc[table["part"] == name, "cost"].to_numpy(np.float32)
+        assert test.features[:, 0].tolist() == tested.tolist()
+        assert len(train) + len(test) == 20
+    run(f"run --dataset trips --learner random {SMOKE} --folds 9")
+    assert len(list(Path("results/runs").glob("**/record.json"))) == 3
+    write(table.assign(part=np.repeat(["S1", "S1", "S3", "S3"], 15)))
+    run(f"{line} --force")
+    states = json.loads(run("status --dataset trips --profile smoke --json").stdout)
+    assert "stale" in {row["state"] for row in states}
+    assert "--fold or --folds" in run(f"{line} --folds 3 --force", code=2).stderr
+    assert (
+        "20 tasks of more than one fold"
+        in run(f"{line.replace('part', 'mode')} --force", code=2).stderr
+    )
+    write(table.assign(part=1))
+    assert "column 'part' has only one value" in run(f"{line} --force", code=2).stderr
+
+
+def test_train_and_test_are_one_fold(run, write):
+    table = trips().assign(part=np.repeat(["train", "test", "train", "train"], 15))
+    write(table)
+    assert "1 fold" in run(f"{TRIPS} --features cost,time --fold part").stdout
+    train, test = make_dataset("trips").fold(0, seed=0)
+    assert (len(train), len(test)) == (15, 5)
+    run(f"run --dataset trips --learner mnl {SMOKE}")
+    assert "mnl" in run("report --profile smoke").stdout.lower()
+
+
+# Other formats
+
+
+SVMLIGHT = """2 qid:7 1:0.5 3:-1 # docid = a
+0 qid:7 2:1e-1
+1 qid:8 1:0.25 2:3 3:4 #docid = b
+0 qid:8 3:9
+0 qid:8 1:1
+"""
+
+
+def test_svmlight_files_are_tables_of_graded_objects(run):
+    Path("ranked.txt").write_text(SVMLIGHT * 1 + SVMLIGHT.replace("qid:", "qid:1"))
+    line = "import ranked.txt --name ranked --format svmlight --kind subset --folds 2"
+    run(f"{line} --chosen-at-least 1")
+    tasks = imported("ranked")
+    assert names("ranked") == ["f1", "f2", "f3"]
+    assert tasks.sizes.tolist() == [2, 3, 2, 3]
+    assert tasks.chosen.tolist() == [True, False, True, False, False] * 2
+    first = np.array([[0.5, 0, -1], [0, 0.1, 0], [0.25, 3, 4], [0, 0, 9], [1, 0, 0]], np.float32)
+    assert np.array_equal(tasks.features[:5], first)
+    run(f"{line} --chosen-at-least 2 --features f2-f3 --drop-invalid --force")
+    assert names("ranked") == ["f2", "f3"]
+    assert "for grades" in run(f"{line} --force", code=2).stderr
+    run(f"{line} --chosen-at-least 1 --force")
+    run(f"run --dataset ranked --learner mnl {SMOKE} --folds 1")
+    Path("new.txt").write_text("0 qid:1 1:1\n0 qid:1 2:1\n")  # nothing has the last feature
+    run("predict new.txt --model results/runs/smoke/study/ranked/mnl/fold-0/model")
+    assert pd.read_csv("predictions.csv")["qid"].tolist() == [1, 1]
+    Path("ranked.txt").write_text("a,b\n1,2\n")
+    assert "ranked.txt is no svmlight file" in run(f"{line} --force", code=2).stderr
+    Path("ranked.txt").write_text("1 1:1\n0 2:1\n")
+    assert "without qid" in run(f"{line} --force", code=2).stderr
+    assert (
+        "format must be svmlight"
+        in run(line.replace("svmlight", "xml") + " --force", code=2).stderr
+    )
 
 
 # Weights

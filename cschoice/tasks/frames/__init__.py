@@ -28,7 +28,7 @@ def learn(
     """Read a file or data frame; return the encoding learned of it, and the table encoded."""
     from cschoice.tasks.frames.arrow_tables import opened
 
-    table = opened(source)
+    table = opened(source, description)
     description = resolved(description, table.names)
     return learn_encoding(table.read(description), description, impute, drop_invalid)
 
@@ -37,5 +37,5 @@ def encode(source: Any, encoding: Encoding) -> EncodedTable:
     """Read a file or data frame to be predicted; it needs no column of choices."""
     from cschoice.tasks.frames.arrow_tables import opened
 
-    table = opened(source)
+    table = opened(source, encoding.description)
     return apply_encoding(table.read(encoding.description, learning=False), encoding)

@@ -11,7 +11,9 @@ from typing import Any
 from cschoice.errors import InvalidFile, InvalidTable
 from cschoice.tasks.frames.columns import Table
 from cschoice.tasks.frames.csv_files import open_csv
-from cschoice.tasks.frames.description import Description
+from cschoice.tasks.frames.description import SVMLIGHT, Description
+from cschoice.tasks.frames.names import kept_rows
+from cschoice.tasks.frames.svmlight import open_svmlight
 from cschoice.tasks.frames.unpacking import explained
 
 
@@ -31,11 +33,12 @@ class Opened:
         twice = [name for name in wanted if self.names.count(name) > 1]
         if twice:
             raise InvalidTable([f"the table has more than one column '{name}'" for name in twice])
-        return Table(_usable(self.load(wanted, description.measured)))
+        table = Table(_usable(self.load(wanted, description.measured)))
+        return table if description.keep is None else kept_rows(table, description)
 
 
-def opened(source: Any) -> Opened:
-    """Open a CSV file, a Parquet file or a pandas data frame."""
+def opened(source: Any, description: Description) -> Opened:
+    """Open a CSV, Parquet or svmlight file or a pandas data frame."""
     if not isinstance(source, str | os.PathLike):
         return _open_frame(source)
     path = Path(source)
@@ -46,6 +49,8 @@ def opened(source: Any) -> Opened:
             return _open_parquet(path)
         if start == b"PK\x03\x04":
             raise InvalidFile(f"{path} is a zip archive or an Excel file: save it as CSV")
+        if description.format == SVMLIGHT:
+            return Opened(*open_svmlight(path, list(description.features)))
         return Opened(*open_csv(path))
 
 

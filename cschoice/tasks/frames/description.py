@@ -12,6 +12,7 @@ from cschoice.tasks.kind import Kind
 HOLE = "{}"  # stands for the alternative's name in a column of a wide table
 FILLED = "filled"  # as ``available``: an alternative is on offer where its features are filled in
 CONSTANTS = "constants"  # in ``cross``: the constants of the alternatives
+SVMLIGHT = "svmlight"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Description:
     kind: Kind = Kind.SINGLETON
     weight: str | None = None  # how much a task counts
     chosen_at_least: float | None = None  # the grade in ``chosen`` from which on it means yes
+    fold: str | None = None  # in which a task is tested
+    keep: str | None = None  # "first" or "last": that row only of those alike in ``by``
+    by: tuple[str, ...] = ()
+    format: str | None = None  # SVMLIGHT, or None: CSV or Parquet, as the file begins
 
     @property
     def crossings(self) -> list[tuple[str, str | None]]:
@@ -68,7 +73,7 @@ class Description:
     @property
     def with_a_role(self) -> frozenset[str]:
         """Return the columns that are more than features: of tasks, objects and choices."""
-        named = [*self.task, self.object, self.group, self.weight]
+        named = [*self.task, *self.by, self.object, self.group, self.weight, self.fold]
         patterns = [p for p in (self.chosen, self.available) if p]
         columns = [column for pattern in patterns for column in self.of_alternatives(pattern)]
         return frozenset([*columns, *(name for name in named if name)])
@@ -93,12 +98,12 @@ class Description:
 
     def _needed(self, learning: bool) -> Iterator[tuple[str, str, bool]]:
         """Yield the option, the column, and whether a table may lack it."""
-        plain = [("task", name) for name in self.task]
+        plain = [("task", name) for name in self.task] + [("by", name) for name in self.by]
         plain += [("context or cross", name) for name in self.of_chooser]
         if self.object:
             plain.append(("object", self.object))
         if learning:
-            of_task = (("group", self.group), ("weight", self.weight))
+            of_task = (("group", self.group), ("weight", self.weight), ("fold", self.fold))
             plain += [(option, name) for option, name in of_task if name]
         yield from ((option, name, False) for option, name in plain)
         patterns = [("features", pattern) for pattern in self.features.values()]

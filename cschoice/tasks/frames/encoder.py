@@ -69,6 +69,26 @@ class EncodedTable:
         """Return how much each task counts, where they do not count alike."""
         return self._of_tasks(self.objects.weights)
 
+    @property
+    def folds(self) -> tuple[NDArray[np.int64], list[str]] | None:
+        """Return the fold in which each task is tested and the names of the folds, if given.
+
+        Where the folds are called train and test there is one, and -1 for what is never tested.
+        """
+        of_tasks = self._of_tasks(self.objects.folds)
+        if of_tasks is None:
+            return None
+        used, numbers = np.unique(of_tasks, return_inverse=True)
+        names = [self.objects.fold_names[k] for k in used]
+        lower = [name.lower() for name in names]
+        if len(names) < 2:
+            column = self.encoding.description.fold
+            raise InvalidTable([f"column '{column}' has only one value, {names[0]}: no folds"])
+        if sorted(lower) == ["test", "train"]:
+            tested = lower.index("test")
+            return np.where(numbers == tested, 0, -1), [names[tested]]
+        return numbers, names
+
     def _of_tasks(self, values: Values | None) -> Values | None:
         """Return the value of each task's first object: all its objects have the same."""
         return None if values is None else values[self.entries.objects[self.offsets[:-1]]]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cschoice.errors import InvalidTable
 from cschoice.tasks.frames.columns import Column, Table
 from cschoice.tasks.frames.description import Description
 
@@ -46,10 +47,7 @@ def task_keys(table: Table, description: Description) -> TaskKeys:
 
     if not description.task:  # a wide table without one: each row is a task
         return TaskKeys(np.arange(len(table)), {"row": pa.array(table.numbers + 1)})
-    combined = np.zeros(len(table), dtype=np.int64)
-    for name in description.task:
-        codes, labels = _complete(table.column(name), "task")
-        combined = np.unique(combined * len(labels) + codes, return_inverse=True)[1]
+    combined = _combined(table, description.task, "task")
     _, first, numbers = np.unique(combined, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -78,6 +76,35 @@ def alternatives_of(table: Table, description: Description) -> Alternatives | No
 def groups_of(table: Table, name: str) -> Codes:
     """Return the number of the chooser in each row."""
     return _complete(table.column(name), "group")[0]
+
+
+def folds_of(table: Table, name: str) -> tuple[Codes, list[str]]:
+    """Return the number of the fold in which each row is tested, and the names of the folds."""
+    return _complete(table.column(name), "fold")
+
+
+def kept_rows(table: Table, description: Description) -> Table:
+    """Keep the first or the last of the rows that are alike in some columns."""
+    try:
+        codes = _combined(table, description.by, "task")
+    except ValueError as error:
+        raise InvalidTable([str(error)]) from error
+    place = np.arange(len(codes))
+    if description.keep == "first":
+        codes, place = codes[::-1], place[::-1]
+    kept = np.empty(codes.max() + 1, dtype=np.int64)
+    kept[codes] = place  # of equal codes the last one stays
+    rows = np.sort(kept)
+    return Table(table.data.take(rows), table.numbers[rows])
+
+
+def _combined(table: Table, names: Sequence[str], noun: str) -> Codes:
+    """Return for each row the number of its combination of values in some columns."""
+    combined = np.zeros(len(table), dtype=np.int64)
+    for name in names:
+        codes, labels = _complete(table.column(name), noun)
+        combined = np.unique(combined * len(labels) + codes, return_inverse=True)[1]
+    return combined
 
 
 def weights_of(table: Table, name: str) -> NDArray[np.float64]:

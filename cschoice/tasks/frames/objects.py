@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from cschoice.tasks.frames.names import (
     Alternatives,
     TaskKeys,
     alternatives_of,
+    folds_of,
     groups_of,
     task_keys,
     weights_of,
@@ -41,6 +42,8 @@ class Objects:
     chosen: Mask | None  # None where it is not known yet
     groups: Codes | None
     weights: NDArray[np.float64] | None
+    folds: Codes | None = None  # in which tasks are tested, by the place of its name
+    fold_names: Sequence[str] = ()
 
 
 def objects_of(table: Table, description: Description, learning: bool = True) -> Objects:
@@ -49,7 +52,8 @@ def objects_of(table: Table, description: Description, learning: bool = True) ->
     try:
         keys = task_keys(table, description)
         alternatives = alternatives_of(table, description)
-        chosen = groups = weights = None
+        chosen = groups = weights = folds = None
+        fold_names: list[str] = []
         if learning:
             marks = _stacked(table, description, description.chosen)
             chosen = chosen_objects(marks, description, alternatives, keys)
@@ -57,6 +61,9 @@ def objects_of(table: Table, description: Description, learning: bool = True) ->
             groups = np.tile(groups_of(table, description.group), n_copies)
         if learning and description.weight:
             weights = np.tile(weights_of(table, description.weight), n_copies)
+        if learning and description.fold:
+            codes, fold_names = folds_of(table, description.fold)
+            folds = np.tile(codes, n_copies)
         return Objects(
             rows=np.tile(table.numbers, n_copies),
             tasks=np.tile(keys.numbers, n_copies),
@@ -66,6 +73,8 @@ def objects_of(table: Table, description: Description, learning: bool = True) ->
             chosen=chosen,
             groups=groups,
             weights=weights,
+            folds=folds,
+            fold_names=fold_names,
         )
     except ValueError as error:
         raise InvalidTable(getattr(error, "problems", [str(error)])) from error

@@ -129,6 +129,8 @@ def _unlearnable(objects: Objects, entries: TaskEntries, kind: Kind) -> Iterator
         yield Problem("with more than one chosen object (is the kind subset?)", n_chosen > 1)
     if objects.groups is not None:
         yield Problem("of more than one group", entries.differ(objects.groups))
+    if objects.folds is not None:
+        yield Problem("of more than one fold", entries.differ(objects.folds))
     if objects.weights is not None:
         yield Problem("of more than one weight", entries.differ(objects.weights))
 

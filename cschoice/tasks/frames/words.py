@@ -8,7 +8,7 @@ from typing import Any
 
 from cschoice.errors import InvalidParameter
 from cschoice.registry import unknown_name
-from cschoice.tasks.frames.description import CONSTANTS, HOLE, Description
+from cschoice.tasks.frames.description import CONSTANTS, HOLE, SVMLIGHT, Description
 from cschoice.tasks.kind import Kind
 
 Names = str | Sequence[str]
@@ -16,14 +16,15 @@ Names = str | Sequence[str]
 
 def describe(
     *,
-    features: Names | Mapping[str, str],
-    chosen: str,
+    features: Names | Mapping[str, str] = (),
+    chosen: str = "",
     task: Names = (),
     alternatives: Names | Mapping[str, str] | None = None,
     context: Names = (),
     cross: Names = (),
     categorical: Names = (),
     specific: Names = (),
+    by: Names = (),
     kind: str = Kind.SINGLETON,
     **others: Any,
 ) -> Description:
@@ -41,6 +42,11 @@ def describe(
             raise InvalidParameter(unknown_name("part of a table", name, allowed))
     if kind not in list(Kind):
         raise InvalidParameter(f"kind must be singleton or subset, got {kind!r}")
+    file_format = others.get("format")
+    if file_format == SVMLIGHT:  # its columns have no names of their own
+        features, chosen, task = features or "*", chosen or "label", task or "qid"
+    elif file_format is not None:
+        raise InvalidParameter(f"format must be {SVMLIGHT}, or left out, got '{file_format}'")
     wide = alternatives is not None
     described = Description(
         features=_named(features, wide),
@@ -51,6 +57,7 @@ def describe(
         cross=_names(cross),
         categorical=_names(categorical),
         specific=_names(specific),
+        by=_names(by) or (_names(task) if others.get("keep") else ()),
         kind=Kind(kind),
         **others,
     )
@@ -88,6 +95,14 @@ def _contradictions(described: Description) -> Iterator[str]:
                     f"feature '{name}' has no {{}}: if it is the same for all alternatives, "
                     "it is a context or cross column"
                 )
+    if not described.chosen:
+        yield "chosen: name the column that says what was chosen"
+    if described.keep not in (None, "first", "last"):
+        yield f"keep must be first or last, got '{described.keep}'"
+    if described.by and not described.keep:
+        yield "by needs keep: first or last"
+    if described.keep and not described.by:
+        yield "keep first or last of what: name the columns that are alike (by)"
     if described.reference and not described.constants:
         yield "reference is the alternative without a constant: give constants, too"
     for column, target in described.crossings:
