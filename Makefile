@@ -43,6 +43,7 @@ study: .venv/installed
 	$(BIN)/cschoice run
 	$(BIN)/cschoice run --experiment generalization
 	$(BIN)/cschoice run --experiment unique-stream
+	$(BIN)/cschoice run --experiment unique-stream-paper
 	$(BIN)/cschoice run --experiment recipes
 
 readme: .venv/installed

@@ -14,5 +14,6 @@ class RankNet(PointwiseNet):
 
     name = "ranknet"
 
-    def _loss_name(self, _: Kind) -> str:
+    def loss_name(self, _: Kind) -> str:
+        """Return the name of the loss on pairs, for either kind of choice."""
         return self.loss or "pairwise-logistic"

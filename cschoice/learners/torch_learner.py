@@ -96,7 +96,7 @@ class TorchLearner(Learner):
 
     The fields are the paper's shared hyperparameters; a subclass adds its own and ``_build``.
     ``None`` for the loss, the activation and the normalization means the recipe's own, see
-    ``_loss_name`` and ``_layers``. ``drop`` and ``epochs_drop`` are for the recipe ``paper``.
+    ``loss_name`` and ``_layers``. ``drop`` and ``epochs_drop`` are for the recipe ``paper``.
     """
 
     epochs: int = 40
@@ -155,7 +155,7 @@ class TorchLearner(Learner):
         learner can be used after each.
         """
         self._accept(tasks)
-        loss = loss_for(self._loss_name(tasks.kind), tasks.kind)
+        loss = loss_for(self.loss_name(tasks.kind), tasks.kind)
         where = device_named(device)
         self.network_ = self._new_network(seed)
         self.network_.adapt(tasks)
@@ -201,9 +201,10 @@ class TorchLearner(Learner):
     def probabilistic(self) -> bool:
         """Tell whether the network was trained by its likelihood."""
         likelihood = {Kind.SINGLETON: "cross-entropy", Kind.SUBSET: "binary-cross-entropy"}
-        return self._loss_name(self.kind_) == likelihood[self.kind_]
+        return self.loss_name(self.kind_) == likelihood[self.kind_]
 
-    def _loss_name(self, kind: Kind) -> str:
+    def loss_name(self, kind: Kind) -> str:
+        """Return the name of the loss that tasks of this kind are learned with."""
         if self.loss is not None:
             return self.loss
         if kind is Kind.SUBSET:

@@ -51,6 +51,16 @@ def is_the_papers(learner: str, kind: Kind) -> bool:
     return (kind, learner) in paper.learner_labels()
 
 
+def extent(low: float, high: float) -> str:
+    """Write a range in brackets.
+
+    >>> extent(1e-10, 0.1), extent(4, 1024)
+    ('[1e-10, 0.1]', '[4, 1024]')
+    """
+    texts = (f"{end:.0f}" if float(end).is_integer() else f"{end:.3g}" for end in (low, high))
+    return f"[{', '.join(texts)}]"
+
+
 def metric_label(name: str, direction: bool = False) -> str:
     """Return the label of a measure; one that is of no metric here keeps its own name.
 

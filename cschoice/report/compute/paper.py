@@ -41,7 +41,9 @@ TABLES = {
 }
 DATASETS_IN_ORDER = tuple(name for names in TABLES.values() for name in names)
 
-N_FOLDS = 5
+N_FOLDS, N_INNER_SPLITS = 5, 3
+N_TRIALS, N_EPOCHS = 100, 1_000  # of tuning; of a network, at most
+SAMPLED = ("nl", "gnl", "mixed-logit")  # learners fitted by sampling a posterior
 GPU_HOURS, CPU_HOURS = 11_400, 6_000  # of all its experiments, roughly
 # Printed with three digits: mean and deviation may each be half a digit off.
 ROUNDING = 0.001

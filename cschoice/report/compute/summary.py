@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cschoice.report.compute import paper
+from cschoice.report.compute.conditions import Condition, conditions
 from cschoice.report.compute.curves import Graph, curves, tuning
 from cschoice.report.compute.inputs import STUDY, Inputs, load
 from cschoice.report.compute.missing import missing
@@ -32,6 +33,7 @@ class Summary:
     curves: tuple[Graph, ...]
     tuning: tuple[Graph, ...]
     missing: tuple[str, ...]
+    conditions: tuple[Condition, ...]  # beside the paper's; none without it
 
     def of_kind(self, kind: Kind) -> list[Result]:
         """Return the results of one kind of choice."""
@@ -63,4 +65,5 @@ def summarize(
         tuple(curves(inputs)),
         tuple(tuning(inputs, found)),
         tuple(missing(inputs, found)),
+        tuple(conditions(inputs, found)) if against_paper and found else (),
     )

@@ -14,6 +14,7 @@ from cschoice.report.compute.inputs import Inputs
 from cschoice.report.compute.labels import (
     PARAMETERS,
     dataset_label,
+    extent,
     learner_label,
     learners_in_order,
 )
@@ -88,7 +89,7 @@ def ranges_table() -> Table:
     for learner, found in groupby(paper.ranges(), key=lambda result: result.learner):
         own = {PARAMETERS[result.parameter]: result for result in found}
         shown: list[Cell] = [
-            _range(own[label].low, own[label].high) if label in own else "NA" for label in labels
+            extent(own[label].low, own[label].high) if label in own else "NA" for label in labels
         ]
         rows.append(Row((learner_label(learner), *shown)))
     return Table(
@@ -113,7 +114,7 @@ def tried_table(inputs: Inputs) -> Table | None:
                 Row(
                     (
                         name,
-                        _range(known.low, known.high) if known else "",
+                        extent(known.low, known.high) if known else "",
                         _extent(tried[learner, name]),
                         _extent(chosen.get((learner, name), ())),
                     )
@@ -150,18 +151,5 @@ def _extent(values: Iterable[object]) -> str:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         numbers = [float(value) for value in values if isinstance(value, int | float)]
         low, high = min(numbers), max(numbers)
-        return _range(low, high) if low < high else f"{low:.3g}"
+        return extent(low, high) if low < high else f"{low:.3g}"
     return ", ".join(sorted(map(str, values)))
-
-
-def _range(low: float, high: float) -> str:
-    """Write a range in brackets.
-
-    >>> _range(1e-10, 0.1), _range(4, 1024)
-    ('[1e-10, 0.1]', '[4, 1024]')
-    """
-    return f"[{_short(low)}, {_short(high)}]"
-
-
-def _short(value: float) -> str:
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"

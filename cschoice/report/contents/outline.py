@@ -11,6 +11,7 @@ from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents import pictures
 from cschoice.report.contents.best_table import best_table
+from cschoice.report.contents.conditions_table import conditions_table
 from cschoice.report.contents.descriptions import datasets_table, ranges_table, tried_table
 from cschoice.report.contents.fold_sizes import fold_size_tables
 from cschoice.report.contents.headlines import headlines
@@ -74,6 +75,9 @@ def _with_marks(section: Section, others: frozenset[str]) -> Section:
 def _sections(summary: Summary) -> Iterator[Section]:
     results = summary.results
     yield Section("summary", "Summary", tuple(headlines(summary)))
+    n_stale = int(summary.inputs.every_fold["stale"].sum())
+    if table := conditions_table(summary.conditions, n_stale):
+        yield Section("conditions", "Compared with the paper", tables=(table,))
     if summary.missing:
         yield Section("missing", "What is missing", summary.missing)
     yield _winners(summary)

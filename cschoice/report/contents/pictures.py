@@ -30,6 +30,12 @@ _CURVES = {
         )
         for metric in ("accuracy", "f1")
     },
+    ("unique-stream-paper", "epoch", "accuracy"): (
+        "convergence-paper",
+        "The same by the paper's recipe: SGD with momentum, the hinge loss, SELU. "
+        "fate-2870-long: more epochs alone; fate-2870-sgd: cross-entropy instead of the hinge "
+        "loss; fate-2870-hinge: today's recipe with the hinge loss.",
+    ),
     ("unique-stream", "epoch", "accuracy"): (
         "convergence",
         "Accuracy on the unique problem while training on an endless stream of fresh tasks; "

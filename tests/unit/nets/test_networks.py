@@ -314,8 +314,8 @@ def test_recipes_complete_the_parameters(
 ) -> None:
     learner = make_learner("fate", **parameters)
     assert learner._layers(8, 2) == Layers(8, 2, activation, normalization)
-    assert learner._loss_name(Kind.SINGLETON) == loss
-    assert learner._loss_name(Kind.SUBSET) in ("hinge", "binary-cross-entropy")
+    assert learner.loss_name(Kind.SINGLETON) == loss
+    assert learner.loss_name(Kind.SUBSET) in ("hinge", "binary-cross-entropy")
 
 
 @pytest.mark.parametrize(
