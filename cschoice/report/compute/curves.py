@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_POINTS = 200  # more cannot be told apart on paper
-_AXES = {"n_objects": "objects in a task", "epoch": "epoch", "cpu-seconds": "CPU seconds"}
+_CPU_TIME = "cpu-seconds"
+_AXES = {"n_objects": "objects in a task", "epoch": "epoch", _CPU_TIME: "CPU seconds"}
 
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]  # x, y
 
@@ -61,6 +62,11 @@ class Graph:
     x_label: str
     y_label: str
     panels: tuple[Panel, ...]
+
+    @property
+    def over_time(self) -> bool:
+        """Tell whether the axis is CPU time, on which a training that is over keeps its value."""
+        return self.axis == _CPU_TIME
 
 
 def curves(inputs: Inputs) -> list[Graph]:
@@ -135,7 +141,7 @@ def _panels(dataset: str, table: pd.DataFrame, kind: Kind | None) -> Iterator[Pa
         points = ordered["x"].to_numpy(float), ordered["value"].to_numpy(float)
         by_learner.setdefault(str(learner), []).append(points)
     lengths = {name: max(x[-1] for x, _ in folds) for name, folds in by_learner.items()}
-    on_epochs = set(table["axis"]) == {"epoch"}
+    on_epochs, over_time = (set(table["axis"]) == {axis} for axis in ("epoch", _CPU_TIME))
     budgets = sorted(set(lengths.values())) if on_epochs else [None]
     for length in budgets:
         chosen = {
@@ -144,7 +150,9 @@ def _panels(dataset: str, table: pd.DataFrame, kind: Kind | None) -> Iterator[Pa
             if length is None or lengths[name] == length
         }
         title = dataset_label(dataset) + (f", {length:.0f} epochs" if len(budgets) > 1 else "")
-        yield Panel(title, tuple(_mean_curves(chosen, kind)), _trained_on(dataset, table))
+        yield Panel(
+            title, tuple(_mean_curves(chosen, kind, over_time)), _trained_on(dataset, table)
+        )
 
 
 def _trained_on(dataset: str, table: pd.DataFrame) -> float | None:
@@ -156,21 +164,22 @@ def _trained_on(dataset: str, table: pd.DataFrame) -> float | None:
 
 
 def _mean_curves(
-    by_learner: Mapping[str, Sequence[Points]], kind: Kind | None
+    by_learner: Mapping[str, Sequence[Points]], kind: Kind | None, keeps: bool = False
 ) -> Iterator[MeanCurve]:
+    """Return the mean over folds for each learner; a fold that ``keeps`` its last value has it."""
     for learner in learners_in_order(by_learner):
         folds = by_learner[learner]
-        grid = _common_grid([x for x, _ in folds])
+        grid = _common_grid([x for x, _ in folds], keeps)
         values = np.array([np.interp(grid, x, y) for x, y in folds])
         std = values.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(grid))
         label = learner_label(learner, kind)
         yield MeanCurve(learner, label, grid, values.mean(axis=0), std, len(folds))
 
 
-def _common_grid(xs: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _common_grid(xs: Sequence[NDArray[np.float64]], keeps: bool) -> NDArray[np.float64]:
     """Return the points of the axis at which all folds have a value, a limited number of them."""
     every = np.unique(np.concatenate(xs))
-    first, last = max(x[0] for x in xs), min(x[-1] for x in xs)
+    first, last = max(x[0] for x in xs), (max if keeps else min)(x[-1] for x in xs)
     grid = every[(every >= first) & (every <= last)]
     if not len(grid):
         grid = every[-1:]

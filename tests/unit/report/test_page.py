@@ -194,7 +194,7 @@ def test_on_paper_headings_are_words_and_buttons_are_left_out(page):
     )
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert visible == []
-    assert content == '"Problem"'
+    assert content == '"Condition"'
 
 
 def test_words_of_results_stay_words(browser, pages):

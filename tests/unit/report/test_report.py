@@ -17,7 +17,7 @@ from cschoice.report.compute.summary import summarize
 from cschoice.report.compute.winners import MORE_THAN_NOISE, NO_DIFFERENCE, contests
 from cschoice.report.contents.headlines import headlines
 from cschoice.report.contents.outline import outline
-from cschoice.report.contents.table import Gap
+from cschoice.report.contents.table import Gap, ScoreCell
 from cschoice.runs.store import ResultStore
 from cschoice.study.config import load as load_study
 from cschoice.study.plan import Selection, plan
@@ -309,13 +309,28 @@ def test_learners_that_ran_equally_long_share_a_panel(small):
     assert learners == [["feta", "fate", "sda"], ["fate-large"]]
 
 
-def test_folds_that_measured_at_other_places_are_averaged_where_all_have_values(small):
+def test_folds_are_averaged_where_all_have_begun_and_keep_their_last_value(small):
     (graph,) = (one for one in small.curves if one.axis == "cpu-seconds")
     line = graph.panels[0].curves[0]
     assert line.n_folds == 3
     assert line.x[0] == pytest.approx(12.0)  # the slowest fold begins here
-    assert line.x[-1] == pytest.approx(490.0)  # the fastest ends here
+    assert line.x[-1] == pytest.approx(588.0)  # the slowest ends here, others are over
+    folds = small.inputs.curves.query("experiment == 'recipes' and learner == @line.learner")
+    last = folds.sort_values("x").groupby("fold")["value"].last()
+    assert line.mean[-1] == pytest.approx(last.mean())
     assert len(line.x) <= 200
+
+
+def test_a_fast_recipe_has_values_beside_slow_ones(tmp_path):
+    made = result_examples.Made()
+    for learner, end in (("feta-modern", 10), ("feta-paper", 500)):
+        made.curve("medoid", learner, "recipes", "cpu-seconds", "accuracy",
+                   range(1, end + 1), lambda s: s / (s + 5))  # fmt: skip
+    table = tables_of(summarize(made.write(tmp_path), "laptop"))["curve-recipes-accuracy"]
+    fast, slow = (row.cells[1:] for row in table.groups[0].rows)
+    assert all(isinstance(cell, ScoreCell) for cell in (*fast, *slow))
+    assert fast[-1].score.mean == pytest.approx(10 / 15, abs=0.01)
+    assert slow[-1].score.mean > 0.9
 
 
 def test_screened_and_full_losses_are_not_compared():

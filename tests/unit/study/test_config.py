@@ -187,7 +187,8 @@ def test_variants_are_checked():
         "fine": {"learner": "sda", "space": {"n_weight_layers": [3, 1]}},
     }
     content["experiments"]["study"]["learners"] = ["feta", "fine", "fien", "wide"]
-    del content["experiments"]["unique-stream"], content["experiments"]["recipes"]
+    for name in ("unique-stream", "unique-stream-paper", "recipes"):
+        del content["experiments"][name]
     said = problems_of(content)
     assert [problem.split(": Known")[0].split("? Known")[0] for problem in said] == [
         "learners.feta.learner: 'feta' is a learner itself: choose another name",
