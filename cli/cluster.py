@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cschoice.errors import ClusterError, InvalidParameter
+from cschoice.errors import ClusterError, InvalidParameter, UnknownName
+from cschoice.registry import unknown_name
+from cschoice.runs.executors import EXECUTORS
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.executors.slurm import SlurmExecutor
 from cschoice.study.config import with_options
@@ -65,8 +67,8 @@ def chosen_resources(
 ) -> Resources:
     """Return the executor and its resources: options of the command line stand above the study."""
     name = executor or study.executor.name
-    if name not in ("local", "inline", "slurm"):
-        raise InvalidParameter(f"executor must be local, slurm or inline, got '{name}'")
+    if name not in EXECUTORS:
+        raise UnknownName(unknown_name("executor", name, EXECUTORS))
     given = [f"--{option.replace('_', '-')}" for option in asked if asked[option] is not None]
     if name != "slurm" and (given or watches):
         options = ", ".join(given) or "--detach and --on-exit"

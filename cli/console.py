@@ -18,9 +18,9 @@ talk = Console(stderr=True)
 _WIDE = Console(width=1_000).options
 
 
-def complain(message: str) -> None:
-    """Print an error in one line."""
-    typer.echo(f"error: {message}", err=True)
+def complain(message: str, kind: str = "error") -> None:
+    """Print an error or a warning in one line."""
+    typer.echo(f"{kind}: {message}", err=True)
 
 
 def say(message: str) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidTable
+from cschoice.registry import LeftOutWarning
 
 from . import data, estimate, generate, importing, predict, report, run, show, status
 from .console import complain
@@ -36,7 +38,12 @@ class _Boundary(TyperGroup):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal may not know every character
         try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            with warnings.catch_warnings():
+                warnings.simplefilter("default", LeftOutWarning)
+                warnings.showwarning = _warn
+                code = super().main(
+                    args, prog_name, complete_var, False, windows_expand_args, **extra
+                )
         except (CschoiceError, typer.TyperException) as error:
             for problem in _problems(error, sys.argv[1:] if args is None else args):
                 complain(problem)
@@ -54,6 +61,21 @@ class _Boundary(TyperGroup):
         if standalone_mode:
             sys.exit(code if isinstance(code, int) else 0)
         return code
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,  # noqa: ARG001 - the signature is Python's
+    line: str | None = None,
+) -> None:
+    """Print what was left out in one line, and any other warning as Python does."""
+    if issubclass(category, LeftOutWarning):
+        complain(str(message), "warning")
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _problems(error: Exception, args: Sequence[str]) -> list[str]:

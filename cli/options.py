@@ -13,11 +13,15 @@ from cschoice.study.config import DEFAULT_PROFILE
 
 Learner = Annotated[
     list[str] | None,
-    typer.Option("--learner", "-l", help="Learner, or a glob such as 'feta*'; repeatable."),
+    typer.Option(
+        "--learner", "-l", help="Learner, a glob such as 'feta*', or module:Class; repeatable."
+    ),
 ]
 Dataset = Annotated[
     list[str] | None,
-    typer.Option("--dataset", "-d", help="Dataset, or a glob such as 'mnist-*'; repeatable."),
+    typer.Option(
+        "--dataset", "-d", help="Dataset, a glob such as 'mnist-*', or module:Class; repeatable."
+    ),
 ]
 ProfileName = Annotated[
     str, typer.Option("--profile", help="How much to spend: smoke, demo, laptop, paper, …")

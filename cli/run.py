@@ -10,10 +10,8 @@ from typing import Annotated
 
 import typer
 
-from cschoice.runs.executors import Executor
-from cschoice.runs.executors.inline import InlineExecutor
-from cschoice.runs.executors.local import LocalExecutor, local_slots
-from cschoice.runs.executors.resources import Resources
+from cschoice.runs.executors import Executor, Settings, make_executor
+from cschoice.runs.executors.local import local_slots
 from cschoice.runs.executors.slurm import SlurmExecutor
 from cschoice.runs.records import Job
 from cschoice.runs.store import Progress, ResultStore
@@ -69,7 +67,7 @@ def run(
         str | None,
         typer.Option(
             help="local: one process per job; slurm: a cluster; inline: this process, for "
-            "debugging. By default the study's, else local."
+            "debugging; others: see 'cschoice show executors'. By default the study's, else local."
         ),
     ] = None,
     results: Results = DEFAULT_RESULTS,
@@ -117,7 +115,8 @@ def run(
         on_cluster = resources.name == "slurm"
         _show_plan(asked, resources.max_jobs if on_cluster else len(local_slots(device, workers)))
         return
-    where = _executor(resources, store, device, workers, keep_predictions)
+    settings = Settings(resources, device, workers, keep_predictions, say)
+    where = make_executor(resources.name, store, settings)
     asked.open()
     next_options = _options(profile, experiment, results)
     if detach and isinstance(where, SlurmExecutor):
@@ -172,23 +171,6 @@ def _options(profile: str, experiment: str, results: Path) -> str:
         for name, (value, default) in named.items()
         if value != default
     )
-
-
-def _executor(
-    resources: Resources,
-    store: ResultStore,
-    device: str,
-    workers: int | None,
-    keep_predictions: bool,
-) -> Executor:
-    if resources.name == "slurm":
-        return SlurmExecutor(
-            store, resources, device=device, keep_predictions=keep_predictions, notify=say
-        )
-    slots = local_slots(device, workers)
-    if resources.name == "inline":
-        return InlineExecutor(store, slots[0].device, keep_predictions)
-    return LocalExecutor(store, slots, keep_predictions=keep_predictions)
 
 
 def _run(asked: StudyRun, executor: Executor, on_exit: OnExit | None) -> None:

@@ -1,4 +1,4 @@
-"""``cschoice show``: lists of datasets, learners and metrics."""
+"""``cschoice show``: lists of datasets, learners, metrics and executors, and their origins."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from cschoice.datasets import DATASETS
 from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.evaluation.metrics import METRICS
 from cschoice.learners import LEARNERS
+from cschoice.origins import origin
+from cschoice.registry import Registry
+from cschoice.runs.executors import EXECUTORS
 from cschoice.space import Categorical, Dimension
 
 from .console import answer_json, answer_table, talk
 from .options import Json
 
-app = typer.Typer(help="List what exists: datasets, learners, metrics.")
+app = typer.Typer(
+    help="List the datasets, learners, metrics and executors of cschoice and of other packages."
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -34,14 +39,19 @@ def datasets(as_json: Json = False) -> None:
     if as_json:
         answer_json(
             [
-                {"name": name, **asdict(info), "available": info.raw in {None, *present}}
+                {
+                    "name": name,
+                    **asdict(info),
+                    "available": info.raw in {None, *present},
+                    "from": _from(DATASETS, name),
+                }
                 for name, info in DATASETS.items()
             ]
         )
         return
     answer_table(
         "Datasets (sizes of the paper; per fold)",
-        ["name", "kind", "#train", "#test", "#features", "#objects", "raw data"],
+        ["name", "kind", "#train", "#test", "#features", "#objects", "raw data", "from"],
         [
             [
                 name,
@@ -51,6 +61,7 @@ def datasets(as_json: Json = False) -> None:
                 _count(info.n_features),
                 _count(info.n_objects),
                 "–" if info.raw is None else "present" if info.raw in present else "missing",
+                _from(DATASETS, name),
             ]
             for name, info in DATASETS.items()
         ],
@@ -72,6 +83,7 @@ def learners(as_json: Json = False) -> None:
                     "name": name,
                     "label": info.label,
                     "in_paper": info.in_paper,
+                    "from": _from(LEARNERS, name),
                     "kinds": sorted(info.kinds),
                     "parameters": info.parameters,
                     "search_space": {
@@ -86,10 +98,11 @@ def learners(as_json: Json = False) -> None:
     answer_table(
         "Learners and what is tuned (drop and epochs_drop: with the recipe 'paper' only; a profile "
         "may narrow it)",
-        ["name", "in the paper", "kinds", "tuned"],
+        ["name", "from", "in the paper", "kinds", "tuned"],
         [
             [
                 name,
+                _from(LEARNERS, name),
                 "yes" if info.in_paper else "no",
                 ", ".join(sorted(info.kinds)),
                 _space(info.learner.search_space),
@@ -111,6 +124,7 @@ def metrics(as_json: Json = False) -> None:
             "needs": metric.needs,
             "better": "higher" if metric.higher_is_better else "lower",
             "shown": metric.shown,
+            "from": _from(METRICS, metric.name),
             "summary": metric.summary,
         }
         for metric in METRICS.values()
@@ -120,7 +134,7 @@ def metrics(as_json: Json = False) -> None:
         return
     answer_table(
         "Metrics (top-k exists for every k)",
-        ["name", "kind", "needs", "better", "in reports", "what it is"],
+        ["name", "kind", "needs", "better", "in reports", "from", "what it is"],
         [
             [
                 row["name"],
@@ -128,12 +142,33 @@ def metrics(as_json: Json = False) -> None:
                 row["needs"],
                 row["better"],
                 "column" if row["shown"] else "numbers",
+                row["from"],
                 row["summary"],
             ]
             for row in rows
         ],
         folding="what it is",
     )
+
+
+@app.command()
+def executors(as_json: Json = False) -> None:
+    """List the executors, the places where jobs run."""
+    rows = [{"name": name, "from": _from(EXECUTORS, name)} for name in EXECUTORS]
+    if as_json:
+        answer_json(rows)
+        return
+    answer_table(
+        "Executors", ["name", "from"], [[row["name"], row["from"]] for row in rows], "from"
+    )
+
+
+def _from(registry: Registry[Any], name: str) -> str:
+    """Return the package that brings a row, with its version, or else its module."""
+    if name in registry.written:
+        return "cschoice"
+    place = registry.foreign(name)
+    return origin(place).package or place if place else "imported"
 
 
 def _space(space: Mapping[str, Dimension]) -> str:
@@ -145,10 +180,12 @@ def _space(space: Mapping[str, Dimension]) -> str:
     )
 
 
-def _count(value: int | tuple[int, int]) -> str:
+def _count(value: int | tuple[int, int] | None) -> str:
     """Write a number, or a range as the paper does.
 
     >>> _count(10_000), _count((5, 38))
     ('10,000', '5–38')
     """
+    if value is None:
+        return ""
     return f"{value:,}" if isinstance(value, int) else f"{value[0]:,}–{value[1]:,}"

@@ -88,5 +88,9 @@ class ClusterError(CschoiceError, RuntimeError):
     """A scheduler that is not there, does not answer or refuses; in its own words."""
 
 
+class InvalidPlugin(CschoiceError, ImportError):
+    """A learner, dataset or other row of another package that cannot be used."""
+
+
 class MissingDependency(CschoiceError, ImportError):
     """An optional package that is needed here and not installed."""

@@ -8,13 +8,13 @@ a row for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from cschoice.datasets.imported import describe_dataset, imported_names, is_imported
 from cschoice.datasets.source import DatasetSource
-from cschoice.errors import InvalidParameter
-from cschoice.registry import Registry, load, unknown_name
+from cschoice.errors import CschoiceError, InvalidParameter
+from cschoice.registry import Plugins, Registry, leave_out, load, unknown_name
 from cschoice.tasks import Kind
 
 __all__ = ["DATASETS", "DatasetInfo", "DatasetSource", "make_dataset"]
@@ -28,10 +28,10 @@ class DatasetInfo:
 
     label: str  # as the paper writes it
     kind: Kind
-    n_train: Count
-    n_test: Count
-    n_features: int
-    n_objects: Count
+    n_train: Count | None  # these four: None where it is not known before
+    n_test: Count | None
+    n_features: int | None
+    n_objects: Count | None
     source: str  # "module:class"
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the class, for this name
     raw: str | None = None  # the row of RAW_DATA it is made from; None: it is generated
@@ -118,10 +118,32 @@ class _ImportedDatasets(Mapping[str, DatasetInfo]):
         return isinstance(name, str) and is_imported(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(imported_names())
+        for name in imported_names():
+            try:
+                self[name]
+            except CschoiceError as error:  # one damaged file is no reason to show no dataset
+                leave_out(error)
+            else:
+                yield name
 
     def __len__(self) -> int:
-        return len(imported_names())
+        return len(list(iter(self)))
+
+
+def _of_plugin(name: str, found: Any, target: str) -> DatasetInfo:
+    """Return the row of a class of another package; its fields and attributes tell the sizes."""
+    if not is_dataclass(found) or not hasattr(found, "fold") or not hasattr(found, "kind"):
+        raise TypeError(f"{target} is no data class with 'kind' and 'fold': see DatasetSource")
+    return DatasetInfo(
+        label=getattr(found, "label", name),
+        kind=Kind(found.kind),
+        n_train=getattr(found, "n_train", None),
+        n_test=getattr(found, "n_test", None),
+        n_features=getattr(found, "n_features", None),
+        n_objects=getattr(found, "n_objects", None),
+        source=target,
+        test_to_train=getattr(found, "test_to_train", None),
+    )
 
 
 _SINGLETON, _SUBSET = Kind.SINGLETON, Kind.SUBSET
@@ -154,7 +176,10 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "letor-mq2008": _letor(2008, _SUBSET, (442, 459), (105, 122), n_objects=(5, 121)),
         "expedia-subset": _expedia(_SUBSET, 79_855, 319_489),
     },
-    more=_ImportedDatasets(),
+    more=[
+        _ImportedDatasets(),
+        Plugins("dataset", "cschoice.datasets", _of_plugin, lambda: DATASETS.written),
+    ],
 )
 
 

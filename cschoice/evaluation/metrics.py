@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cschoice.errors import InvalidUtilities, UnknownName
-from cschoice.registry import Registry
+from cschoice.registry import Plugins, Registry
 from cschoice.tasks import ChoiceTasks, Kind
 
 Utilities = NDArray[np.floating[Any]]
@@ -225,6 +225,13 @@ def _top(k: int, name: str = "", label: str = "", shown: bool = False) -> Metric
     return Metric(*names, _SINGLETON, "utilities", compute, summary, shown=shown)
 
 
+def _of_plugin(name: str, found: Any, target: str) -> Metric:
+    """Return the metric of another package."""
+    if not isinstance(found, Metric):
+        raise TypeError(f"{target} is no cschoice.evaluation.metrics.Metric")
+    return replace(found, name=name)
+
+
 METRICS: Registry[Metric] = Registry(
     "metric",
     {
@@ -257,6 +264,7 @@ METRICS: Registry[Metric] = Registry(
                    higher_is_better=False, shown=True),
         )
     },
+    more=[Plugins("metric", "cschoice.metrics", _of_plugin, lambda: METRICS.written)],
 )  # fmt: skip
 
 

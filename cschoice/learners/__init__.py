@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cschoice.errors import InvalidParameter
-from cschoice.registry import Registry, load, unknown_name
+from cschoice.registry import Plugins, Registry, load, unknown_name
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:  # it loads scikit-learn
@@ -19,13 +19,14 @@ class LearnerInfo:
     """The label of a learner and the place of its class, which is loaded when it is used."""
 
     label: str  # as the paper writes it
-    source: str  # "module:class" below cschoice.learners
+    source: str  # "module:class" below ``package``
     in_paper: bool = True  # among the learners that the paper compares
+    package: str = f"{__name__}."  # empty for the learner of another package
 
     @cached_property
     def learner(self) -> type[Learner]:
         """Return the class."""
-        found: type[Learner] = load(f"cschoice.learners.{self.source}")
+        found: type[Learner] = load(f"{self.package}{self.source}")
         return found
 
     @property
@@ -38,6 +39,15 @@ class LearnerInfo:
         """Return the names of the constructor's parameters."""
         names: list[str] = self.learner._get_param_names()
         return names
+
+
+def _of_plugin(name: str, found: Any, target: str) -> LearnerInfo:
+    """Return the row of a class of another package."""
+    from cschoice.learners.learner import Learner
+
+    if not isinstance(found, type) or not issubclass(found, Learner):
+        raise TypeError(f"{target} is no subclass of cschoice.learners.learner.Learner")
+    return LearnerInfo(getattr(found, "label", name), target, in_paper=False, package="")
 
 
 LEARNERS: Registry[LearnerInfo] = Registry(
@@ -60,7 +70,16 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive"),
         "random": LearnerInfo("Random", "baselines:RandomUtility"),
     },
+    more=[Plugins("learner", "cschoice.learners", _of_plugin, lambda: LEARNERS.written)],
 )
+
+
+def name_of(learner: Learner) -> str:
+    """Return the name under which ``make_learner`` makes learners of this class."""
+    kind = type(learner)
+    if learner.name in LEARNERS and LEARNERS[learner.name].learner is kind:
+        return learner.name
+    return f"{kind.__module__}:{kind.__qualname__}"
 
 
 def make_learner(name: str, **parameters: Any) -> Learner:

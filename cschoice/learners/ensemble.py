@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.learners import make_learner
+from cschoice.learners import make_learner, name_of
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.seeding import seed_for
 from cschoice.space import Limit, Whole
@@ -34,7 +34,7 @@ class MeanEnsemble(Learner):
     def of(cls, members: Sequence[Learner]) -> Self:
         """Return the mean of fitted learners."""
         first = members[0]
-        mean = cls(first.name, first.get_params(deep=False), len(members))
+        mean = cls(name_of(first), first.get_params(deep=False), len(members))
         mean.kind_, mean.n_features_in_ = first.kind_, first.n_features_in_
         mean.members_ = list(members)
         return mean

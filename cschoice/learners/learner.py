@@ -69,6 +69,11 @@ class Learner(BaseEstimator):
     n_features_in_: int
     preparation_: Preparation = Preparation()
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not hasattr(cls, "name"):  # a name of its own is better: seeds depend on it
+            cls.name = cls.__name__
+
     def tunable(self) -> Mapping[str, Dimension]:
         """Return the part of the search space that matters for this learner as it is set."""
         return self.search_space

@@ -21,7 +21,7 @@ from safetensors.numpy import load_file, save_file
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidFile, NotFitted
 from cschoice.io.documents import from_json
 from cschoice.io.files import replacing
-from cschoice.learners import make_learner
+from cschoice.learners import make_learner, name_of
 from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
 from cschoice.learners.preparation import VERSION as PREPARATION_VERSION
@@ -42,7 +42,7 @@ def save(learner: Learner, folder: str | Path) -> None:
     description = {
         "format": FORMAT,
         "version": VERSION,
-        "learner": learner.name,
+        "learner": learner.name if isinstance(learner, MeanEnsemble) else name_of(learner),
         "parameters": learner.get_params(deep=False),
         "kind": str(learner.kind_),
         "n_features": learner.n_features_in_,

@@ -106,6 +106,8 @@ class Job:
     threshold_refit: bool = True
     threads: int = 1  # the number of threads changes the last digits, so it belongs to the job
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the protocol
+    # Of a learner or dataset of another package: its place, version and hash.
+    sources: Mapping[str, str] = field(default_factory=dict)
     variant_of: str | None = None  # the registered learner, where ``learner`` is a study's own name
 
     def __hash__(self) -> int:
@@ -132,6 +134,8 @@ class Job:
         content = asdict(self) | {"version": PROTOCOL_VERSION}
         content["learner"] = self.registered  # a variant's own name changes no number
         del content["profile"], content["experiment"], content["variant_of"]
+        if not self.sources:  # as keys were before other packages could bring anything
+            del content["sources"]
         content["budget"] = _without_added_fields(self.budget)
         return hashlib.blake2b(to_json(content).encode(), digest_size=16).hexdigest()
 

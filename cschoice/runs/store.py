@@ -75,7 +75,8 @@ class ResultStore:
 
     def folder(self, job: Job | JobName) -> Path:
         """Return the folder of the job's files."""
-        return self.root / "runs" / job.profile / job.experiment / job.label
+        label = job.label.replace(":", ".")  # a learner may be named by its place, module:name
+        return self.root / "runs" / job.profile / job.experiment / label
 
     def begin(self, job: Job) -> None:
         """Prepare the job's folder; files of another configuration, or to be made again, go."""

@@ -28,6 +28,7 @@ from cschoice.runs.environment import environment
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Job, Record, State
+from cschoice.runs.sources import check_sources
 from cschoice.runs.store import ResultStore
 
 PROGRAM = (sys.executable, "-m", "cschoice.runs.worker")
@@ -67,6 +68,7 @@ def work(context: Context, owner: str = "") -> Record | None:
             return None
         store.begin(job)
         try:
+            check_sources(job.sources, job.dataset, job.registered)
             record = protocol_of(job).run(replace(context, holds=mine.held))
         except ClaimLost:
             return None
@@ -97,7 +99,8 @@ def give_up(store: ResultStore, job: Job, record: Record, owner: str = "") -> No
 
 def ended(context: Context, state: State, reason: str) -> Record:
     """Return the record of a job without results."""
-    return Record(context.job.key, state, reason, environment=environment(context.device))
+    here = {**environment(context.device), **context.job.sources}
+    return Record(context.job.key, state, reason, environment=here)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -23,6 +23,7 @@ from cschoice.errors import ConfigError, FileNotUsable
 from cschoice.learners import LEARNERS
 from cschoice.registry import load as registry_load
 from cschoice.registry import unknown_name
+from cschoice.runs.executors import EXECUTORS
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.protocols import PROTOCOLS
 from cschoice.study.settings import (
@@ -111,7 +112,8 @@ def _problems_of_names(study: Study) -> Iterator[str]:
     for name, experiment in study.experiments.items():
         at = f"experiments.{name}"
         yield from _unknown(f"{at}.datasets", "dataset", experiment.datasets, DATASETS)
-        yield from _unknown(f"{at}.learners", "learner", experiment.learners, study.learner_names)
+        unknown = [learner for learner in experiment.learners if not study.knows(learner)]
+        yield from _unknown(f"{at}.learners", "learner", unknown, study.learner_names)
     for name, parameters in study.datasets.items():
         if name in DATASETS:
             source = registry_load(DATASETS[name].source)
@@ -126,6 +128,9 @@ def _problems_of_names(study: Study) -> Iterator[str]:
                 if learner in LEARNERS and not isinstance(own, dict):
                     at = f"profiles.{name}.{table}.{learner}"
                     yield f"{at}: expected parameters of {learner} with their values, got {own!r}"
+    yield from _unknown("executor.name", "executor", [study.executor.name], EXECUTORS)
+    if study.executor.options and study.executor.name in EXECUTORS.written:
+        yield f"executor.options: {study.executor.name} has none"
     yield from _problems_of_settings(study)
 
 

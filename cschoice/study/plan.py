@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from cschoice.datasets import DATASETS
-from cschoice.errors import ConfigError, UnknownName
+from cschoice.errors import ConfigError, InvalidPlugin, UnknownName
 from cschoice.io.documents import from_plain
 from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
 from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Budget, Frugal, Job, JobName, Record
+from cschoice.runs.sources import source_of
 from cschoice.runs.store import ResultStore
 from cschoice.study.settings import Experiment, Profile, Study
 
@@ -64,32 +65,43 @@ def _unknown_parameters(study: Study) -> list[str]:
 
     An experiment speaks to its own learners, a profile to all there are or to one.
     """
-    of_learner = {name: info.parameters for name, info in LEARNERS.items()}
-    of_any = [name for parameters in of_learner.values() for name in parameters]
+    known = dict.fromkeys([*LEARNERS, *map(study.registered, study.mentioned)])
+    of_learner = {name: _parameters_of(name) for name in known}
+    of_any = [name for parameters in of_learner.values() for name in parameters or ()]
     of_datasets = [one.name for info in DATASETS.values() for one in fields(load(info.source))]
-    given: list[tuple[str, Iterable[str], list[str]]] = []  # place, names there, names allowed
+    # Place, names there, names allowed (None: those of a learner that cannot be used).
+    given: list[tuple[str, Iterable[str], list[str] | None]] = []
     for name, experiment in study.experiments.items():
-        own = [one for it in experiment.learners for one in of_learner[study.registered(it)]]
+        each = [of_learner[study.registered(learner)] for learner in experiment.learners]
+        own = None if None in each else [one for names in each for one in names or ()]
         given.append((f"experiments.{name}.parameters", experiment.parameters, own))
     for name, settings in study.learners.items():
         for table, content in (("parameters", settings.parameters), ("space", settings.space)):
-            allowed = of_learner[study.registered(name)]
-            given.append((f"learners.{name}.{table}", content, allowed))
+            given.append((f"learners.{name}.{table}", content, of_learner[study.registered(name)]))
     for name, profile in study.profiles.items():
         at = f"profiles.{name}"
         for table, content in (("learners", profile.learners), ("space", profile.space)):
             for word, value in content.items():
                 if word in LEARNERS:
-                    given.append((f"{at}.{table}.{word}", value, list(of_learner[word])))
+                    given.append((f"{at}.{table}.{word}", value, _parameters_of(word)))
                 else:
                     given.append((f"{at}.{table}", [word], [*of_any, *LEARNERS]))
         given.append((f"{at}.datasets", profile.datasets, of_datasets))
     return [
         f"{where}: {unknown_name('parameter', name, dict.fromkeys(allowed))}"
         for where, names, allowed in given
+        if allowed is not None
         for name in names
         if name not in allowed
     ]
+
+
+def _parameters_of(learner: str) -> list[str] | None:
+    """Return the parameters of a learner; None for one that cannot be used, and so has no job."""
+    try:
+        return LEARNERS[learner].parameters
+    except InvalidPlugin:
+        return None
 
 
 def _jobs(
@@ -105,6 +117,8 @@ def _jobs(
     n_folds = profile.folds if selection.folds is None else selection.folds
     parameters = {name: _dataset_parameters(study, profile, name) for name in datasets}
     registered = {name: LEARNERS[study.registered(name)] for name in learners}
+    sources = {name: source_of("dataset", name) for name in datasets}
+    sources |= {name: source_of("learner", study.registered(name)) for name in learners}
     return [
         Job(
             profile=selection.profile,
@@ -120,6 +134,7 @@ def _jobs(
             threshold_refit=profile.threshold_refit,
             threads=profile.threads,
             settings=settings,
+            sources=sources[dataset] | sources[learner],
             variant_of=study.registered(learner) if learner not in LEARNERS else None,
         )
         for dataset in datasets
@@ -145,20 +160,28 @@ def _selected(study: Study, selection: Selection) -> tuple[list[str], list[str]]
     """Return the datasets and learners that match: those of the experiment, else any there are."""
     experiment = study.experiment(selection.experiment)
 
-    def match(noun: str, patterns: Sequence[str], listed: list[str], known: Any) -> list[str]:
+    def match(
+        noun: str,
+        patterns: Sequence[str],
+        listed: list[str],
+        known: Collection[str],
+        exists: Callable[[str], bool],
+    ) -> list[str]:
         if not patterns:
             return listed
         found: list[str] = []
         for pattern in patterns:
             names = fnmatch.filter(listed, pattern) or fnmatch.filter(known, pattern)
+            if not names and exists(pattern):  # in no list: named by its place, or not usable
+                names = [pattern]
             if not names:
                 raise UnknownName(unknown_name(noun, pattern, known))
             found += [name for name in names if name not in found]
         return found
 
     return (
-        match("dataset", selection.datasets, experiment.datasets, DATASETS),
-        match("learner", selection.learners, experiment.learners, study.learner_names),
+        match("dataset", selection.datasets, experiment.datasets, DATASETS, DATASETS.__contains__),
+        match("learner", selection.learners, experiment.learners, study.learner_names, study.knows),
     )
 
 
@@ -221,13 +244,13 @@ def plan_of(
     for name in names:
         groups.setdefault((name.experiment, name.profile), []).append(name)
     for (experiment, profile), group in groups.items():
-        learners = sorted({name.learner for name in group} & set(study.learner_names))
-        datasets = sorted({name.dataset for name in group} & set(DATASETS))
+        learners = sorted({name.learner for name in group if study.knows(name.learner)})
+        datasets = sorted({name.dataset for name in group if name.dataset in DATASETS})
         n_folds = 1 + max(name.fold for name in group)
         known = profile in study.profiles and experiment in study.experiments
         if known and learners and datasets:
             selection = Selection(experiment, profile, learners, datasets, n_folds, n_trials)
-            with suppress(ConfigError):
+            with suppress(ConfigError, InvalidPlugin):
                 yield from plan(study, selection, store)
 
 

@@ -117,6 +117,16 @@ class Study(_Strict):
         """Return every learner there is: the registered ones and this study's variants."""
         return [*LEARNERS, *(name for name, own in self.learners.items() if own.learner)]
 
+    def knows(self, learner: str) -> bool:
+        """Return whether there is a learner of that name, also one named by its place."""
+        return learner in LEARNERS or self.registered(learner) != learner
+
+    @property
+    def mentioned(self) -> list[str]:
+        """Return the names of learners in this study, of its own and of its experiments."""
+        of_experiments = [name for one in self.experiments.values() for name in one.learners]
+        return list(dict.fromkeys([*self.learners, *of_experiments]))
+
     def registered(self, learner: str) -> str:
         """Return the registered learner behind a name."""
         own = self.learners.get(learner)

@@ -83,7 +83,7 @@ def test_a_dry_run_estimates_and_writes_nothing(run):
         ("run --profile labtop", "did you mean 'laptop'"),
         ("run --experiment stduy", "did you mean 'study'"),
         ("run --config nothing.yaml", "cannot read nothing.yaml"),
-        ("run --executor slow", "executor must be local, slurm or inline, got 'slow'"),
+        ("run --executor slow", "unknown executor 'slow': Known: local, inline, slurm"),
         ("run --folds 0", "got '0'"),
         ("run --learner mnl --device gpu", "device must be auto, cpu, cuda, cuda:1 or mps"),
         ("run --learner mnl --device cuda:99", "device cuda:99 is not there"),

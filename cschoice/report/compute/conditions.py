@@ -257,5 +257,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _count(value: int | tuple[int, int]) -> str:
+def _count(value: int | tuple[int, int] | None) -> str:
+    if value is None:
+        return ""
     return f"{value:,}" if isinstance(value, int) else f"{value[0]:,} to {value[1]:,}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
+from cschoice.errors import InvalidPlugin
 from cschoice.evaluation.metrics import shown_metrics
+from cschoice.registry import Plugins, Registry, leave_out
 from cschoice.report.compute import paper
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents import pictures
@@ -52,11 +55,42 @@ class Section:
         return (*self.text, *self.every_table, *self.pictures)
 
 
+@dataclass(frozen=True)
+class ReportTable:
+    """A table of another package: how it is made, and the section whose last table it is."""
+
+    make: Callable[[Summary], Table | None]  # None: there is nothing to show
+    section: str = "more"  # by name; "more" is a section of its own
+
+
+def _of_plugin(name: str, found: Any, target: str) -> ReportTable:  # noqa: ARG001
+    """Return the row of a table, or of a function that makes one, of another package."""
+    if isinstance(found, ReportTable):
+        return found
+    if not callable(found):
+        raise TypeError(f"{target} is no function that makes a table, and no ReportTable")
+    return ReportTable(found)
+
+
+# The tables of other packages; ours have their places in ``_sections``.
+REPORT_TABLES: Registry[ReportTable] = Registry(
+    "report table",
+    {},
+    more=[Plugins("report table", "cschoice.report_tables", _of_plugin, tuple)],
+)
+
+
 @lru_cache(maxsize=1)
 def outline(summary: Summary) -> list[Section]:
     """Return the sections that have something to show; several formats show the same ones."""
-    others = other_learners(summary)
-    return [_with_marks(one, others) for one in _sections(summary) if one.content]
+    others, more = other_learners(summary), _tables_of_plugins(summary)
+    sections = [
+        replace(section, tables=(*section.tables, *more.pop(section.name, ())))
+        for section in _sections(summary)
+    ]
+    tables = tuple(table for tables in more.values() for table in tables)
+    sections.append(Section("more", "More tables", tables=tables))
+    return [_with_marks(section, others) for section in sections if section.content]
 
 
 def _with_marks(section: Section, others: frozenset[str]) -> Section:
@@ -70,6 +104,21 @@ def _with_marks(section: Section, others: frozenset[str]) -> Section:
             for one in section.pictures
         ),
     )
+
+
+def _tables_of_plugins(summary: Summary) -> dict[str, list[Table]]:
+    """Return the tables of other packages by section; one that fails costs only itself."""
+    found: dict[str, list[Table]] = {}
+    for name, row in REPORT_TABLES.items():
+        try:
+            table = row.make(summary)
+        except Exception as error:  # noqa: BLE001 - code that is not ours
+            reason = f"{type(error).__name__}: {error}"
+            leave_out(InvalidPlugin(f"report table '{name}' cannot be made: {reason}"))
+            continue
+        if table:
+            found.setdefault(row.section, []).append(table)
+    return found
 
 
 def _sections(summary: Summary) -> Iterator[Section]:

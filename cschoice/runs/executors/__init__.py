@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from cschoice.errors import InvalidPlugin
+from cschoice.registry import Plugins, Registry, load
+from cschoice.runs.executors.resources import Resources
 from cschoice.runs.records import Job
+from cschoice.runs.store import ResultStore
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,44 @@ class Executor(Protocol):
     def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
         """Run every job once."""
         ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run that an executor gets: options of the command line and the study's."""
+
+    resources: Resources = field(default_factory=Resources)
+    device: str = "auto"  # cpu, cuda, cuda:1, mps, auto
+    workers: int | None = None  # jobs at once; None: as many as fit
+    keep_predictions: bool = False
+    notify: Callable[[str], None] = print  # tells the user a line
+
+
+def _of_plugin(name: str, found: Any, target: str) -> str:  # noqa: ARG001
+    """Return the row of a class or function of another package."""
+    if not callable(found):
+        raise TypeError(f"{target} is no class or function that makes an executor")
+    return target
+
+
+# Each makes an ``Executor`` of a ``ResultStore`` and ``Settings``.
+EXECUTORS: Registry[str] = Registry(
+    "executor",
+    {
+        "local": "cschoice.runs.executors.local:local",
+        "inline": "cschoice.runs.executors.inline:inline",
+        "slurm": "cschoice.runs.executors.slurm:slurm",
+    },
+    more=[Plugins("executor", "cschoice.executors", _of_plugin, lambda: EXECUTORS.written)],
+)
+
+
+def make_executor(name: str, store: ResultStore, settings: Settings) -> Executor:
+    """Return the executor of that name for a results folder."""
+    made: Executor = load(EXECUTORS[name])(store, settings)
+    if not callable(getattr(made, "run", None)):
+        raise InvalidPlugin(f"executor '{name}' made a {type(made).__name__}, which has no 'run'")
+    return made
 
 
 def pause(since: float) -> float:

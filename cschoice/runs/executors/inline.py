@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cschoice.errors import FileNotUsable
-from cschoice.runs.executors import OnEvent, Outcome
+from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings
+from cschoice.runs.executors.local import local_slots
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job
 from cschoice.runs.store import ResultStore
 from cschoice.runs.worker import set_threads, work
+
+
+def inline(store: ResultStore, settings: Settings) -> Executor:
+    """Return the executor with these settings."""
+    device = local_slots(settings.device, 1)[0].device
+    return InlineExecutor(store, device, settings.keep_predictions)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import IO
 from cschoice.errors import InvalidParameter
 from cschoice.io.files import explained
 from cschoice.learners import LEARNERS
-from cschoice.runs.executors import OnEvent, Outcome, log_tail
+from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings, log_tail
 from cschoice.runs.executors.processes import Process, processes
 from cschoice.runs.records import Job
 from cschoice.runs.store import ResultStore
@@ -87,6 +87,12 @@ def _n_cores() -> int:
     if given:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def local(store: ResultStore, settings: Settings) -> Executor:
+    """Return the executor with these settings."""
+    slots = local_slots(settings.device, settings.workers)
+    return LocalExecutor(store, slots, keep_predictions=settings.keep_predictions)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -47,11 +47,12 @@ def _sbatch(options: dict[str, Any]) -> dict[str, Any]:
 
 
 class Resources(BaseModel):
-    """The name of an executor; all other fields are a job's request to SLURM."""
+    """The name of an executor; the other fields, but for its options, are requests to SLURM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Literal["local", "inline", "slurm"] = "local"
+    name: str = "local"  # a row of EXECUTORS
+    options: dict[str, Any] = {}  # of an executor of another package
     partition: str | None = None
     account: str | None = None
     gpus: Annotated[int, Field(ge=0)] = 0

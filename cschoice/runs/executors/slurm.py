@@ -15,8 +15,15 @@ from pathlib import Path
 from cschoice.errors import ClusterError, InvalidFile
 from cschoice.io.files import refresh
 from cschoice.io.locks import claimed_by_living, owner_of, release
-from cschoice.runs.executors import OnEvent, Outcome, log_tail, pause
-from cschoice.runs.executors import slurm_queue as slurm
+from cschoice.runs.executors import (
+    Executor,
+    OnEvent,
+    Outcome,
+    Settings,
+    log_tail,
+    pause,
+    slurm_queue,
+)
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.executors.slurm_batches import Batches, owner, owns
 from cschoice.runs.executors.slurm_queue import Task
@@ -28,6 +35,17 @@ from cschoice.runs.tuning import best_trial
 _MAX_FAILURES = 3  # in a row, without getting further in between
 _WANTED = ("CANCELLED", "DEADLINE")  # someone decided so: it does not run again by itself
 _HINTS = {"OUT_OF_MEMORY": "--mem", "exceeded memory limit": "--mem", "TIMEOUT": "--time"}
+
+
+def slurm(store: ResultStore, settings: Settings) -> Executor:
+    """Return the executor with these settings."""
+    return SlurmExecutor(
+        store,
+        settings.resources,
+        device=settings.device,
+        keep_predictions=settings.keep_predictions,
+        notify=settings.notify,
+    )
 
 
 class SlurmExecutor:
@@ -45,7 +63,7 @@ class SlurmExecutor:
         self.store, self.resources, self.notify = store, resources, notify
         self.watched: dict[str, Job] = {}  # by SLURM's name of the task
         self.unsent: list[Job] = []  # more than SLURM takes now
-        self._limits = slurm.limits()  # before anything is written: is there a SLURM at all?
+        self._limits = slurm_queue.limits()  # before anything is written: is there a SLURM at all?
         self._batches = Batches(store)
         self._submission = Submission(self._batches, resources, device, keep_predictions)
         self._owners: dict[str, str] = {}
@@ -57,7 +75,7 @@ class SlurmExecutor:
     def submit(self, jobs: Sequence[Job]) -> int:
         """Submit the jobs that are not in the queue; return their number."""
         holders = {job: owner_of(self.store.folder(job)) for job in jobs}  # before the queue
-        tasks = slurm.queue()
+        tasks = slurm_queue.queue()
         self._batches.sweep(tasks, self._limits.cluster)
         active = [task for task in tasks if task.active]
         self._arrays = {task.array for task in active if self._batches.job(task)}
@@ -80,7 +98,7 @@ class SlurmExecutor:
         while self.watched or self.unsent:
             time.sleep(pause(time.monotonic() - started))
             try:
-                tasks = {task.id: task for task in slurm.queue()}
+                tasks = {task.id: task for task in slurm_queue.queue()}
                 for task_id, job in list(self.watched.items()):
                     task = tasks.get(task_id)
                     if task is not None and task.active:
@@ -96,7 +114,7 @@ class SlurmExecutor:
 
     def cancel(self) -> None:
         """Cancel the watched tasks; a worker that still lives finds its claim gone."""
-        slurm.cancel(*self.watched)
+        slurm_queue.cancel(*self.watched)
         for task_id, job in self.watched.items():
             release(self.store.folder(job), self._owners[task_id])
 
@@ -115,7 +133,7 @@ class SlurmExecutor:
                 self._watch(task.id, job, owner(task.batch, task.index))
         if outdated:
             self.notify(f"cancelling {len(outdated)} queued jobs of another configuration")
-            slurm.cancel(*outdated)
+            slurm_queue.cancel(*outdated)
             for folder, holder in outdated.values():
                 release(folder, holder)
         if self.watched:
@@ -180,7 +198,7 @@ class SlurmExecutor:
 
     def _died(self, task_id: str, job: Job, task: Task | None) -> Outcome | None:
         """Run a task again that ended without a record, unless it keeps doing so."""
-        words = slurm.last_words(task_id) or "nothing: it does not know the job any more"
+        words = slurm_queue.last_words(task_id) or "nothing: it does not know the job any more"
         reached = self.store.progress_mark(job)
         count, before = self._failures.get(job, (0, reached))
         count = count + 1 if reached == before else 1
@@ -201,9 +219,9 @@ class SlurmExecutor:
     def _again(self, task_id: str, job: Job) -> None:
         """Put a task back into the queue, or else its job."""
         try:
-            slurm.requeue(task_id)
+            slurm_queue.requeue(task_id)
         except ClusterError:  # forgotten; or someone else was faster
-            if not any(task.id == task_id and task.active for task in slurm.queue()):
+            if not any(task.id == task_id and task.active for task in slurm_queue.queue()):
                 del self.watched[task_id]
                 self.unsent.append(job)
 

@@ -78,7 +78,7 @@ class Context:
             key=self.job.key,
             state=State.DONE,
             kind=str(train.kind),
-            environment=environment(self.device),
+            environment={**environment(self.device), **self.job.sources},
             n_train=len(train),
             n_test=n_test,
             n_features=train.n_features,
