@@ -66,9 +66,7 @@ def _scope(results: Sequence[Result]) -> Iterator[Condition]:
         yield Condition("Samples of datasets", ", ".join(samples), "whole, not set beside these")
     learners = [one for one in results if one.folds]
     others = dict.fromkeys(
-        learner_label(one.learner, one.kind)
-        for one in learners
-        if not is_the_papers(one.learner, one.kind)
+        learner_label(one.learner, one.kind) for one in learners if not is_the_papers(one.learner)
     )
     if others:
         yield Condition("Learners that the paper has not", ", ".join(others), "")

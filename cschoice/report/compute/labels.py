@@ -46,9 +46,10 @@ def learner_label(name: str, kind: Kind | None = None) -> str:
     return printed or (info.label if info else name)
 
 
-def is_the_papers(learner: str, kind: Kind) -> bool:
-    """Tell whether the paper has results of a learner for a kind of choice."""
-    return (kind, learner) in paper.learner_labels()
+def is_the_papers(learner: str) -> bool:
+    """Tell whether a learner is one of the paper's; a study's own variants are not."""
+    info = LEARNERS.written.get(learner)
+    return info is not None and info.in_paper
 
 
 def extent(low: float, high: float) -> str:

@@ -131,7 +131,7 @@ def _contest(results: Sequence[Result], metric: str) -> Contest:
             for one, other, differences in found
         ),
         winner=ordered[0].learner,
-        papers_best=next((r.learner for r in ordered if is_the_papers(r.learner, r.kind)), None),
+        papers_best=next((r.learner for r in ordered if is_the_papers(r.learner)), None),
         stale=any(result.n_stale for result in results),
     )
 

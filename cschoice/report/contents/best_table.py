@@ -59,7 +59,7 @@ def _row(contest: Contest, results: Sequence[Result]) -> Row | None:
     }
     measured = {one.learner: one.on_target.ours for one in own if one.on_target.ours}
     kind = contest.kind
-    ours = {name: one for name, one in measured.items() if is_the_papers(name, kind)}
+    ours = {name: one for name, one in measured.items() if is_the_papers(name)}
     others = {name: one for name, one in measured.items() if name not in ours}
 
     def best(scores: dict[str, Score]) -> tuple[list[Cell], Score | None]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cschoice.learners import LEARNERS
-from cschoice.report.compute import paper
-from cschoice.report.compute.labels import learner_label
+from cschoice.report.compute.labels import is_the_papers, learner_label
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents.table import Row, RowGroup, Table
 
@@ -18,12 +17,11 @@ _STALE_NOTE = (
 
 
 def other_learners(summary: Summary) -> frozenset[str]:
-    """Return the labels of learners that the paper has no results of; none without the paper."""
+    """Return the labels of learners that are not the paper's; none where it is not compared."""
     if not summary.against_paper:
         return frozenset()
-    the_papers = {learner for _, learner in paper.learner_labels()}
     names = {result.learner for result in summary.results} | set(LEARNERS.written)
-    return frozenset(learner_label(name) for name in names - the_papers)
+    return frozenset(learner_label(name) for name in names if not is_the_papers(name))
 
 
 def marked(table: Table, others: frozenset[str]) -> Table:
