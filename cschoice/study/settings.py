@@ -13,6 +13,7 @@ from cschoice.registry import load, unknown_name
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.protocols import PROTOCOLS
 from cschoice.runs.protocols.protocol import Count, Protocol, Share
+from cschoice.runs.records import Budget, Ensemble, Frugal
 
 Section = TypeVar("Section")
 
@@ -53,8 +54,8 @@ class Experiment(_Strict):
 class EnsembleSettings(_Strict):
     """The models that predict together where tasks are few; see ``records.Ensemble``."""
 
-    n_members: Count = 20
-    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.25
+    n_members: Count = Ensemble.n_members
+    held_out: Annotated[float, Field(gt=0, lt=1)] = Ensemble.held_out
 
 
 class FrugalSettings(_Strict):
@@ -63,8 +64,8 @@ class FrugalSettings(_Strict):
     task_share: Share = 1.0
     epoch_share: Share = 1.0
     hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-    clear_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
-    few_tasks: Annotated[int, Field(ge=0)] = 1_450
+    clear_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Frugal.clear_gain
+    few_tasks: Annotated[int, Field(ge=0)] = Frugal.few_tasks
     ensemble: EnsembleSettings = EnsembleSettings()
 
 
@@ -74,7 +75,7 @@ class Profile(_Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     folds: Count = 5
     trials: Annotated[int, Field(ge=0)] = 100
-    spread: Annotated[int, Field(ge=0)] = 10  # trials before the Gaussian process; at most half
+    spread: Annotated[int, Field(ge=0)] = Budget.n_spread
     inner_splits: Count = 3
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
     threshold_refit: bool = True

@@ -99,23 +99,22 @@ def test_clocks_that_differ_between_machines_matter_to_nobody(tmp_path, monkeypa
 
 
 def test_someone_who_came_in_between_is_not_pushed_aside(tmp_path, monkeypatch):
-    """A claim was seen, released, and taken by a third process before the fourth was made."""
+    """Between our look at a dead claim and our own one, two others took the folder in turns."""
     leave_claim(tmp_path, number=0)
-    listed = locks._claims
+    link = os.link
 
-    def slow_look(folder):
-        found = listed(folder)
-        monkeypatch.setattr(locks, "_claims", listed)
+    def late_link(draft, path):
         living = {"host": socket.gethostname(), "pid": os.getpid()}
         living["started"] = locks._started(os.getpid())
-        (folder / "claim-0.json").write_text(json.dumps(living))
-        return found
+        (tmp_path / "claim-2.json").write_text(json.dumps(living))
+        (tmp_path / "claim-0.json").unlink()
+        link(draft, path)
+        assert path.name == "claim-1.json"
 
-    monkeypatch.setattr(locks, "_claims", slow_look)
-    monkeypatch.setattr(locks, "_lives", lambda path, lives=locks._lives: lives(path))
+    monkeypatch.setattr(os, "link", late_link)
     with locks.claim(tmp_path) as mine:
         assert not mine
-    assert [path.name for path in tmp_path.iterdir()] == ["claim-0.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["claim-2.json"]
 
 
 def test_a_claim_that_was_never_written_whole_is_dead(tmp_path):

@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from cschoice.report.compute.paper import Score
+from cschoice.report.compute.scores import Comparison, Result
 from cschoice.report.compute.statistics import (
     corrected_t_test,
     critical_difference,
     friedman,
     groups,
 )
-from cschoice.report.compute.winners import ratio_tested
+from cschoice.report.compute.winners import contests, ratio_tested
+from cschoice.tasks import Kind
 
 scores = st.floats(0, 1, allow_subnormal=False).map(lambda x: round(x, 6))
 
@@ -57,6 +60,22 @@ def test_what_folds_share_depends_on_how_they_are_made():
     assert ratio_tested("letor-mq2007", 2) == 0.25  # five parts, however many are tested on
     assert ratio_tested("expedia-subset", 5) == 4  # a fifth to learn from, the rest tested
     assert ratio_tested("imported by someone", 10) == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "ratio"), [("pareto5d", 0), ("letor-mq2008", 0.25), ("imported", 1 / 4)]
+)
+def test_a_contest_corrects_for_the_tasks_that_its_folds_share(dataset, ratio):
+    differences = [0.02, 0.05, 0.03, 0.01, 0.04]
+
+    def result(learner, values):
+        folds = {fold: {"f1": value} for fold, value in enumerate(values)}
+        scores = {"f1": Comparison(Score(sum(values) / 5, 0.01, 5))}
+        return Result(dataset, learner, Kind.SUBSET, scores, folds, {"done": 5}, "", 1.0, 0)
+
+    better = result("fate", [0.5 + difference for difference in differences])
+    ((pair,),) = (contest.pairs for contest in contests([result("mnl", [0.5] * 5), better]))
+    assert pair.difference.p == pytest.approx(corrected_t_test(differences, ratio).p)
 
 
 @given(st.lists(st.tuples(scores, scores), min_size=2, max_size=10), st.integers(1, 90))

@@ -76,6 +76,13 @@ def test_the_estimate_counts_what_is_fitted(tmp_path, fits, n_train):
     assert counted == pytest.approx(learned, rel=0.05)
 
 
+@pytest.mark.parametrize(("n_train", "fits_in_full"), [(1_450, 20 * 0.75), (1_451, 0.9)])
+def test_tasks_are_few_up_to_1450(n_train, fits_in_full):
+    job = make_job(dataset="pareto2d", budget=Budget(0, frugal=FRUGAL), threshold_refit=False)
+    work_of = cross_validation.NestedCrossValidation().work
+    assert work_of(job, make_learner("mnl"), n_train) == pytest.approx(fits_in_full * n_train)
+
+
 @pytest.fixture
 def thresholds(monkeypatch):
     """What thresholds were tuned on, and what came out."""

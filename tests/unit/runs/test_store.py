@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from cschoice.io import locks
 from cschoice.io.files import read_shared
 from cschoice.runs.collect import collect
 from cschoice.runs.protocols.context import Context
-from cschoice.runs.records import Budget, State, TrialState
+from cschoice.runs.records import Budget, Ensemble, Frugal, State, TrialState
 from cschoice.runs.store import Progress, ResultStore
 from cschoice.runs.tables import SCHEMAS, read
 from cschoice.runs.worker import work
@@ -42,6 +43,22 @@ def test_the_key_follows_what_can_change_a_number_and_nothing_else():
         make_job(settings={"n_test": 5}),
     ]
     assert len({job.key, *(other.key for other in changed)}) == 1 + len(changed)
+
+
+def test_numbers_that_were_constants_once_are_in_the_key_where_they_are_others(monkeypatch):
+    monkeypatch.setattr("cschoice.runs.records.PROTOCOL_VERSION", 9)
+    frugal = Frugal(0.2, 0.5, 0.1)
+    assert (
+        make_job(budget=Budget(3, frugal=frugal)).key == "8366d17c7466e09c417bb0dc3d4bcda0"
+    )  # as before
+    changed = [
+        Budget(3, frugal=frugal, n_spread=5),
+        Budget(3, frugal=replace(frugal, clear_gain=0.02)),
+        Budget(3, frugal=replace(frugal, few_tasks=450)),
+        Budget(3, frugal=replace(frugal, ensemble=Ensemble(10, 0.25))),
+        Budget(3, frugal=replace(frugal, ensemble=Ensemble(20, 0.1))),
+    ]
+    assert len({make_job().key, *(make_job(budget=budget).key for budget in changed)}) == 6
 
 
 def test_files_give_back_what_was_written(store):

@@ -10,6 +10,7 @@ from cschoice.learners import LEARNERS
 from cschoice.runs.store import ResultStore
 from cschoice.study.config import check, load, with_options
 from cschoice.study.plan import Selection, plan
+from cschoice.study.settings import FrugalSettings
 
 ROOT = Path(__file__).parents[3]
 NOTHING = ResultStore(Path("no such folder"))  # no results to build on
@@ -44,6 +45,23 @@ def test_the_study_is_the_papers():
     assert feta.dataset_parameters == {"n_train": 10_000, "n_test": 100_000}
     assert feta.learner_parameters == {"recipe": "paper", "epochs": 1000}
     assert feta.space == {}
+
+
+def test_the_results_were_made_with_these_numbers():
+    profile = load(ROOT / "experiments.yaml").profile("laptop")
+    assert profile.frugal.model_dump() == {
+        "task_share": 0.2, "epoch_share": 0.25, "hopeless": 0.01, "clear_gain": 0.01,
+        "few_tasks": 1_450, "ensemble": {"n_members": 20, "held_out": 0.25},
+    }  # fmt: skip
+    assert (profile.spread, profile.inner_splits, profile.held_out) == (10, 3, 0.1)
+    assert not profile.threshold_refit
+
+
+def test_what_a_profile_does_not_say_of_screens_is_as_in_the_study():
+    assert FrugalSettings().model_dump() == {
+        "task_share": 1, "epoch_share": 1, "hopeless": 1, "clear_gain": 0.01, "few_tasks": 1_450,
+        "ensemble": {"n_members": 20, "held_out": 0.25},
+    }  # fmt: skip
 
 
 def test_learners_have_jobs_where_they_apply():
