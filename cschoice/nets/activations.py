@@ -25,6 +25,12 @@ class Activation:
     needs_input: bool = False  # the derivative is computed from z, not from h
     kernel: int | None = None  # its number in compiled code, where there is any
 
+    @property
+    def number(self) -> int:
+        """Return its number in compiled code, which exists."""
+        assert self.kernel is not None
+        return self.kernel
+
 
 def _relu_backward(gradient: Tensor, _: Tensor, h: Tensor) -> None:
     _aten.threshold_backward.grad_input(gradient, h, 0, grad_input=gradient)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from cschoice.nets.activations import ACTIVATIONS
+from cschoice.nets.kernels import library, rows
 
 Mask = Tensor | None
 Normalization = Literal["none", "batch"]
@@ -105,6 +106,10 @@ class Layers:
         return ACTIVATIONS[self.activation].gain
 
 
+def _parts(layer: nn.Linear) -> rows.Dense:
+    return layer.weight, layer.bias
+
+
 class Mirrored(nn.Module):
     """A dense layer whose halves mirror each other: swapping inputs swaps outputs (CmpNN)."""
 
@@ -118,6 +123,12 @@ class Mirrored(nn.Module):
         """Return the whole weight, (2 · half, 2 · half)."""
         same, cross = self.same.weight, self.cross.weight
         return torch.cat([torch.cat([same, cross], 1), torch.cat([cross, same], 1)])
+
+    @property
+    def parts(self) -> tuple[Tensor, ...]:
+        """Return the parameters: same, cross and, where there is one, bias."""
+        parts = self.same.weight, self.cross.weight
+        return parts if self.same.bias is None else (*parts, self.same.bias)
 
     @property
     def bias(self) -> Tensor | None:
@@ -156,6 +167,17 @@ class Hidden(nn.Module):
             rows = self._activate(layer(rows), number, present)
         return rows.view_as(h)
 
+    def fused(self, x: Tensor) -> bool:
+        """Tell whether compiled code does the work on these inputs, (tasks, objects, inputs)."""
+        fits = library.fits(self.activation.kernel, x) and not self.norms
+        return fits and x.ndim == 3 and not x.requires_grad
+
+    @property
+    def dense(self) -> list[rows.Dense]:
+        """Return weight and bias of each layer behind the first."""
+        layers: Any = self.layers
+        return [(layer.weight, layer.bias) for layer in layers]
+
     def _activate(self, z: Tensor, number: int, present: Mask) -> Tensor:
         return self.activation.apply(self.norms[number](z, present) if self.norms else z)
 
@@ -176,8 +198,12 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (..., inputs) to (..., outputs)."""
-        rows, present = as_rows(x, mask)
-        h = self.hidden(self.first(rows), present)  # (rows, inputs) -> (rows, units)
+        if self.last.out_features == 1 and self.hidden.fused(x):
+            layers = [_parts(self.first), *self.hidden.dense]
+            number = self.hidden.activation.number
+            return rows.scores(x, mask, None, layers, _parts(self.last), number).unsqueeze(-1)
+        objects, present = as_rows(x, mask)
+        h = self.hidden(self.first(objects), present)  # (rows, inputs) -> (rows, units)
         outputs: Tensor = self.last(h).view(*x.shape[:-1], -1)  # -> (..., outputs)
         return outputs
 
@@ -208,6 +234,11 @@ class SetEncoder(nn.Module):
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, ..., inputs) to (tasks, ..., outputs)."""
+        first: Any = self.hidden[0]
+        if first.fused(x):
+            layers: Any = self.layers
+            parts = [_parts(layer) for layer in layers]
+            return rows.means(x, mask, parts, first.activation.number)
         h, present = as_rows(x, mask)
         for layer, hidden in zip(self.layers, self.hidden, strict=True):
             h = hidden(layer(h), present)  # (rows, inputs) -> (rows, units)
@@ -235,6 +266,12 @@ class ContextMLP(nn.Module):
 
     def forward(self, x: Tensor, context: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, inputs) and (tasks, context) to utilities (tasks, objects)."""
+        if self.hidden.fused(x):
+            layers, number = (
+                [_parts(self.of_object), *self.hidden.dense],
+                self.hidden.activation.number,
+            )
+            return rows.scores(x, mask, self.of_context(context), layers, _parts(self.last), number)
         z = self.of_object(x) + self.of_context(context).unsqueeze(1)  # (tasks, objects, units)
         h = self.hidden(z, mask)
         utilities: Tensor = self.last(h).squeeze(-1)  # -> (tasks, objects)

@@ -21,7 +21,7 @@ from cschoice.errors import InvalidParameter
 VARIABLE = "CSCHOICE_KERNELS"
 _INSTRUCTIONS = {"best": 0, "portable": 1, "avx2": 2, "avx512": 3}
 _NO_MEMORY, _NO_INSTRUCTIONS = 1, 2
-_WORTH_A_THREAD = 2**19  # numbers that go through a product
+_WORTH_A_THREAD = 2**25  # multiplications: less than a millisecond
 Part = TypeVar("Part")
 LANES = 16  # a vector at its largest: numbers of units are multiples
 
@@ -29,6 +29,12 @@ LANES = 16  # a vector at its largest: numbers of units are multiples
 def available() -> bool:
     """Tell whether the library was built and may be used."""
     return _instructions() is not None and _library() is not None
+
+
+def fits(activation: int | None, values: Tensor) -> bool:
+    """Tell whether there is compiled code for an activation and this kind of numbers."""
+    on_cpu = values.device.type == "cpu" and values.dtype == torch.float32
+    return on_cpu and activation is not None and available()
 
 
 def call(function: str, *arguments: int | Tensor | None) -> None:
@@ -50,7 +56,10 @@ def call(function: str, *arguments: int | Tensor | None) -> None:
 
 
 def in_parts(n: int, cost: int, work: Callable[[slice], Part]) -> list[Part]:
-    """Do work on slices of n things, one slice per thread of torch where it pays."""
+    """Do work on slices of n things, one slice per thread of torch where it pays.
+
+    ``cost`` is the number of multiplications of the whole.
+    """
     n_parts = min(torch.get_num_threads(), max(1, cost // _WORTH_A_THREAD), max(1, n))
     ends = [n * number // n_parts for number in range(n_parts + 1)]
     parts = [slice(start, stop) for start, stop in pairwise(ends)]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from cschoice.nets.devices import floats_at_once
+from cschoice.nets.kernels import library
+from cschoice.nets.kernels import pairs as kernel
 from cschoice.nets.layers import Hidden, Layers, Mask, Mirrored, linear
-from cschoice.nets.pairs import fused
 from cschoice.nets.pairs.sums import PairSums, Settings, Workspace
 
 
@@ -105,30 +107,40 @@ class PairEncoder(nn.Module):
 
     @property
     def fused(self) -> bool:
-        """Tell whether compiled code does the work, in little memory."""
-        fits = fused.fits(self.hidden.activation, self.of_first.weight)
+        """Tell whether compiled code does the work, which keeps no pairs in memory."""
+        fits = library.fits(self.hidden.activation.kernel, self.of_first.weight)
         return fits and not self.hidden.norms
 
     def _sums(self, left: Tensor, mask: Mask) -> list[Tensor]:
         """Return sums over the other objects: of the units, then of each power of the factors."""
-        activation, layers = self.hidden.activation, list(self.hidden.layers)
         if self.fused:
-            return fused.fused_sums(
-                left, mask, activation, layers, self.factors, self.largest_power
-            )
+            return self._fused_sums(left, mask)
         right = swapped(left)
         if self.hidden.norms:
             return self._sums_of_all_pairs(left, right, mask)
         settings = Settings(
-            activation, floats_at_once(left.device), self.workspace, self.largest_power
+            self.hidden.activation, floats_at_once(left.device), self.workspace, self.largest_power
         )
         factors = None if self.factors is None else self.factors.weight
+        layers = self.hidden.layers
         parameters = [parameter for layer in layers for parameter in (layer.weight, layer.bias)]
         sums: tuple[Tensor, ...] = PairSums.apply(  # type: ignore[no-untyped-call]
             left, right, mask, settings, factors, *parameters
         )
         as_first, as_second = sums[::2], sums[1::2]
         return [first + swapped(second) for first, second in zip(as_first, as_second, strict=True)]
+
+    def _fused_sums(self, left: Tensor, mask: Mask) -> list[Tensor]:
+        mirrored: Any = self.hidden.layers
+        factors = None if self.factors is None else self.factors.parts
+        return kernel.sums(
+            left,
+            mask,
+            [layer.parts for layer in mirrored],
+            factors,
+            self.hidden.activation.number,
+            self.largest_power,
+        )
 
     def _sums_of_all_pairs(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
         """Return the same sums, with all pairs of the batch at once for batch normalization.

@@ -1,4 +1,4 @@
-"""The pair block in compiled code: the same sums as ``sums``, in a fraction of the time."""
+"""The pair block of FETA in compiled code, forward and back."""
 
 from __future__ import annotations
 
@@ -9,23 +9,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from cschoice.nets.activations import Activation
 from cschoice.nets.kernels import library
-from cschoice.nets.layers import Mask, Mirrored
+
+Mirrored = tuple[Tensor, ...]  # same and cross (half, half), and bias (half,) unless of factors
 
 
-def fits(activation: Activation, parameter: Tensor) -> bool:
-    """Tell whether there is compiled code for this activation and kind of numbers."""
-    on_cpu = parameter.device.type == "cpu" and parameter.dtype == torch.float32
-    return on_cpu and activation.kernel is not None and library.available()
-
-
-def fused_sums(
+def sums(
     left: Tensor,
-    mask: Mask,
-    activation: Activation,
-    layers: Sequence[Any],
+    mask: Tensor | None,
+    layers: Sequence[Mirrored],
     factors: Mirrored | None,
+    activation: int,
     largest_power: int,
 ) -> list[Tensor]:
     """Return sums over the other objects: of the last units, then of each power of the factors.
@@ -41,21 +35,24 @@ def fused_sums(
     parameters = [
         padded(part, part.ndim)
         for layer in [*layers, *([] if factors is None else [factors])]
-        for part in (layer.same.weight, layer.cross.weight, layer.same.bias)
-        if part is not None
+        for part in layer
     ]
     halves = padded(left.view(*left.shape[:-1], 2, n_half), 1)  # (tasks, objects, 2, half)
-    numbers = len(layers), activation.kernel, largest_power
-    sums: Tensor = _FusedSums.apply(halves, mask, numbers, *parameters)  # type: ignore[no-untyped-call]
-    return list(sums[..., :n_half].flatten(-2))  # (tasks, objects, units) each
+    numbers = len(layers), activation, largest_power
+    result: Tensor = _Sums.apply(halves, mask, numbers, *parameters)  # type: ignore[no-untyped-call]
+    return list(result[..., :n_half].flatten(-2))  # (tasks, objects, units) each
 
 
-class _FusedSums(torch.autograd.Function):
+class _Sums(torch.autograd.Function):
     """Sums of units and of powers, (powers, tasks, objects, 2, half)."""
 
     @staticmethod
     def forward(
-        ctx: Any, left: Tensor, mask: Mask, numbers: tuple[int, int, int], *parameters: Tensor
+        ctx: Any,
+        left: Tensor,
+        mask: Tensor | None,
+        numbers: tuple[int, int, int],
+        *parameters: Tensor,
     ) -> Tensor:
         """Return the sums; ``numbers`` are those of layers, activation and largest power."""
         left = left.contiguous()
@@ -72,7 +69,7 @@ class _FusedSums(torch.autograd.Function):
             library.call("cschoice_pairs", *shape, here, there, flat, None, sums, None, None)
             return sums
 
-        parts = library.in_parts(n_tasks, left.numel() * n_objects, sums_of)
+        parts = library.in_parts(n_tasks, n_tasks * n_objects**2 // 2 * flat.numel(), sums_of)
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     @staticmethod
@@ -90,7 +87,7 @@ class _FusedSums(torch.autograd.Function):
             library.call("cschoice_pairs", *shape, *arrays)
             return to_flat
 
-        parts = library.in_parts(n_tasks, left.numel() * n_objects, gradient_of)
+        parts = library.in_parts(n_tasks, n_tasks * n_objects**2 // 2 * flat.numel(), gradient_of)
         to_flat = parts[0] if len(parts) == 1 else torch.stack(parts).sum(0)
         to_parameters = torch.split(to_flat, [shape.numel() for shape in ctx.shapes])
         views = [part.view(shape) for part, shape in zip(to_parameters, ctx.shapes, strict=True)]
