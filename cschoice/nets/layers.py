@@ -235,7 +235,7 @@ class SetEncoder(nn.Module):
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, ..., inputs) to (tasks, ..., outputs)."""
         first: Any = self.hidden[0]
-        if first.fused(x):
+        if self.pool is masked_mean and first.fused(x):
             layers: Any = self.layers
             parts = [_parts(layer) for layer in layers]
             return rows.means(x, mask, parts, first.activation.number)
@@ -267,11 +267,9 @@ class ContextMLP(nn.Module):
     def forward(self, x: Tensor, context: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, inputs) and (tasks, context) to utilities (tasks, objects)."""
         if self.hidden.fused(x):
-            layers, number = (
-                [_parts(self.of_object), *self.hidden.dense],
-                self.hidden.activation.number,
-            )
-            return rows.scores(x, mask, self.of_context(context), layers, _parts(self.last), number)
+            layers = [_parts(self.of_object), *self.hidden.dense]
+            number, shared = self.hidden.activation.number, self.of_context(context)
+            return rows.scores(x, mask, shared, layers, _parts(self.last), number)
         z = self.of_object(x) + self.of_context(context).unsqueeze(1)  # (tasks, objects, units)
         h = self.hidden(z, mask)
         utilities: Tensor = self.last(h).squeeze(-1)  # -> (tasks, objects)
