@@ -201,6 +201,23 @@ class Text(Limit):
 
 
 @dataclass(frozen=True)
+class Words(Limit):
+    """A text of words separated by commas, each one of a few."""
+
+    options: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """Return the allowed values in words."""
+        return f"words separated by commas, of {', '.join(self.options)}"
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and all(
+            word.strip() in self.options for word in value.split(",")
+        )
+
+
+@dataclass(frozen=True)
 class Optional(Limit):
     """A value within a limit, or None."""
 

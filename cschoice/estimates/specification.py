@@ -38,6 +38,8 @@ class Specification:
     start: tuple[str, ...] = ()  # "cost = -1"
     nests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name -> alternatives
     random: Mapping[str, str] = field(default_factory=dict)  # coefficient -> its distribution
+    correlated: bool = False  # random coefficients
+    errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # shared by alternatives
 
     @classmethod
     def of(cls, **given: Any) -> Specification:
@@ -52,8 +54,9 @@ class Specification:
         for name in ("fixed", "bounds", "start"):
             if name in known:
                 known[name] = tuple(_texts(known[name]))
-        if "nests" in known:
-            known["nests"] = _nests(known["nests"])
+        for name in ("nests", "errors"):
+            if name in known:
+                known[name] = _nests(known[name])
         if "random" in known:
             known["random"] = _pairs(known["random"], "random")
         return cls(**known)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cschoice.errors import InvalidParameter
-from cschoice.estimates.samples import Sample
+from cschoice.estimates.samples import CONSTANT, Sample
 from cschoice.estimates.specification import NEST, Design, Specification, with_columns
-from cschoice.learners.logit.optimization import Bounds
+from cschoice.learners.logit.optimization import Bounds, Vector
 from cschoice.registry import unknown_name
 from cschoice.tasks import ChoiceTasks
 
@@ -25,17 +25,17 @@ class Structure:
     features: tuple[str, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)  # a parameter's name -> for people
-    at_one: tuple[str, ...] = ()  # parameters without influence, fixed at one
+    fixed: Mapping[str, float] = field(default_factory=dict)  # parameters that are not free
 
     def renamed(self, names: Sequence[str]) -> list[str]:
         """Return the parameters' names for people."""
         return [self.labels.get(name, name) for name in names]
 
     def limited(self, names: Sequence[str], own: Bounds) -> Bounds:
-        """Return the bounds of the model, with the parameters without influence fixed."""
+        """Return the bounds of the model, with parameters fixed that are not free."""
         low, high = own[0].copy(), own[1].copy()
-        for name in self.at_one:
-            low[list(names).index(name)] = high[list(names).index(name)] = 1.0
+        for name, value in self.fixed.items():
+            low[list(names).index(name)] = high[list(names).index(name)] = value
         return low, high
 
 
@@ -43,7 +43,55 @@ def structure_of(model: str, made: Design, specification: Specification) -> Stru
     """Return the structure of a model."""
     if model == "nl" and specification.nests:
         return _nested(made, specification.nests)
+    if model in ("mixed-logit", "panel-mixed-logit"):
+        return _mixed(made, specification)
     return Structure(model, made.tasks, made.names)
+
+
+def _mixed(made: Design, specification: Specification) -> Structure:
+    """Return the mixed logit whose coefficients belong to people, or to tasks of nobody."""
+    names = list(made.names)
+    given = dict(specification.random)
+    if not given:
+        given = {name: "normal" for name in names if not name.startswith(CONSTANT)}
+    columns, zeros = _error_components(made, specification.errors)
+    for name in given:
+        if name not in names:
+            raise InvalidParameter("random: " + unknown_name("coefficient", name, names))
+    given |= dict.fromkeys(zeros, "normal")
+    tasks = made.tasks
+    if columns:
+        tasks = with_columns(tasks, np.column_stack([tasks.features, *columns]))
+        names += zeros
+    return Structure(
+        "panel-mixed-logit",
+        tasks,
+        tuple(names),
+        {
+            "random_features": tuple(names.index(name) for name in given),
+            "distributions": ",".join(given.values()),
+            "correlated": specification.correlated,
+            "n_draws": 500,
+        },
+        fixed=dict.fromkeys(zeros, 0.0),
+    )
+
+
+def _error_components(
+    made: Design, errors: Mapping[str, tuple[str, ...]]
+) -> tuple[list[Vector], list[str]]:
+    """Return for each set of alternatives an indicator, and its name."""
+    columns, names = [], []
+    for name, members in errors.items():
+        for member in members:
+            if member not in made.sample.alternatives:
+                known = made.sample.alternatives
+                raise InvalidParameter(f"errors: {unknown_name('alternative', member, known)}")
+        columns.append(
+            np.sum([made.sample.column(made.sample.alternatives[one]) for one in members], axis=0)
+        )
+        names.append(f"error of {name}")
+    return columns, names
 
 
 def _nested(made: Design, nests: Mapping[str, tuple[str, ...]]) -> Structure:
@@ -71,7 +119,7 @@ def _nested(made: Design, nests: Mapping[str, tuple[str, ...]]) -> Structure:
         (*made.names, NEST),
         {"nest_feature": len(made.names)},
         labels,
-        tuple(f"dissimilarity of {name}" for name in alone),
+        fixed={f"dissimilarity of {name}": 1.0 for name in alone},  # without influence
     )
 
 

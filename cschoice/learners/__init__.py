@@ -67,6 +67,9 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit"),
         "gnl": LearnerInfo("GNL", "logit.nested_logit:GeneralizedNestedLogit"),
         "mixed-logit": LearnerInfo("ML", "logit.mixed_logit:MixedLogit"),
+        "panel-mixed-logit": LearnerInfo(
+            "Panel ML", "logit.panel_mixed_logit:PanelMixedLogit", in_paper=False
+        ),
         "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive"),
         "random": LearnerInfo("Random", "baselines:RandomUtility"),
     },

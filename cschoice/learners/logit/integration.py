@@ -64,10 +64,26 @@ def make_draws(method: str, n_tasks: int, n_random: int, n_draws: int, seed: int
         return Draws(np.stack([nodes, np.ones(n_draws)])[None], log_weights, per_task=False)
     # The last row, of ones, turns the means into one more term of the product with the draws.
     points = np.ones((n_sets, n_random + 1, n_draws))
-    sequence = _SEQUENCES[method](n_sets * n_draws, n_random, seed)
-    for dimension, column in enumerate(sequence.T):
-        points[:, dimension] = ndtri(column).reshape(n_sets, n_draws)
+    sequence = uniform_points(method, n_sets, n_random, n_draws, seed)
+    for dimension in range(n_random):
+        points[:, dimension] = ndtri(sequence[:, :, dimension])
     return Draws(points, np.full(n_draws, -np.log(n_draws)), per_task=n_sets >= n_tasks)
+
+
+def uniform_points(
+    method: str, n_sets: int, n_random: int, n_draws: int, seed: int
+) -> NDArray[np.float64]:
+    """Return sets of points between zero and one, (n_sets, n_draws, n_random).
+
+    ``mlhs`` (modified Latin hypercube) puts one point into each of ``n_draws`` equal intervals, in
+    every set and dimension; the others continue one sequence from set to set.
+    """
+    if method == "mlhs":
+        rng = np.random.default_rng(seed)
+        shifts = rng.random((n_sets, 1, n_random))
+        places = np.broadcast_to(np.arange(n_draws)[:, None], (n_sets, n_draws, n_random))
+        return np.asarray((rng.permuted(places, axis=1) + shifts) / n_draws)
+    return _SEQUENCES[method](n_sets * n_draws, n_random, seed).reshape(n_sets, n_draws, n_random)
 
 
 def _sobol(n_points: int, n_dimensions: int, seed: int) -> NDArray[np.float64]:
