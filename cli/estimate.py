@@ -78,11 +78,50 @@ def estimate(
             rich_help_panel=_MODEL,
         ),
     ] = None,
+    random: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COEFFICIENT",
+            help="For mixed-logit: 'time=normal, cost=negative-lognormal'; also lognormal, "
+            "censored, negative-censored, triangular, uniform. By default all but constants "
+            "are normal.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    correlated: Annotated[
+        bool,
+        typer.Option(
+            "--correlated",
+            help="For mixed-logit: let random coefficients correlate.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = False,
+    error: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ERROR",
+            help="For mixed-logit: an error that alternatives share, 'public=train,bus'; "
+            "repeatable.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="For mixed-logit: draws per person (500).", rich_help_panel=_MODEL
+        ),
+    ] = None,
+    integration: Annotated[
+        str | None,
+        typer.Option(
+            help="For mixed-logit: sobol (scrambled), halton or mlhs.", rich_help_panel=_MODEL
+        ),
+    ] = None,
     spec: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The same as YAML: utility, where, reference, fixed, bounds, start, nests.",
+            help="The same as YAML: utility, where, reference, fixed, bounds, start, nests, …",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -169,6 +208,11 @@ def estimate(
         "bounds": bound,
         "start": start,
         "nests": nest,
+        "random": ", ".join(random or []),
+        "correlated": correlated,
+        "errors": error,
+        "draws": draws,
+        "integration": integration,
     }
     written = Specification.read(spec, **sections) if spec else Specification.of(**sections)
     with talk.status(f"reading {dataset}") as status:

@@ -39,6 +39,8 @@ class Specification:
     nests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name -> alternatives
     random: Mapping[str, str] = field(default_factory=dict)  # coefficient -> its distribution
     correlated: bool = False  # random coefficients
+    draws: int | None = None  # of random coefficients, per person
+    integration: str | None = None  # sobol, halton or mlhs
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # shared by alternatives
 
     @classmethod

@@ -11,9 +11,12 @@ import numpy as np
 from cschoice.errors import InvalidParameter
 from cschoice.estimates.samples import CONSTANT, Sample
 from cschoice.estimates.specification import NEST, Design, Specification, with_columns
+from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.optimization import Bounds, Vector
 from cschoice.registry import unknown_name
 from cschoice.tasks import ChoiceTasks
+
+_DRAWS = 500  # of random coefficients, per person
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ def _mixed(made: Design, specification: Specification) -> Structure:
     for name in given:
         if name not in names:
             raise InvalidParameter("random: " + unknown_name("coefficient", name, names))
+        if given[name] not in DISTRIBUTIONS:
+            raise InvalidParameter(unknown_name("distribution", given[name], DISTRIBUTIONS))
     given |= dict.fromkeys(zeros, "normal")
     tasks = made.tasks
     if columns:
@@ -71,7 +76,8 @@ def _mixed(made: Design, specification: Specification) -> Structure:
             "random_features": tuple(names.index(name) for name in given),
             "distributions": ",".join(given.values()),
             "correlated": specification.correlated,
-            "n_draws": 500,
+            "n_draws": specification.draws or _DRAWS,
+            "integration": specification.integration or "sobol",
         },
         fixed=dict.fromkeys(zeros, 0.0),
     )

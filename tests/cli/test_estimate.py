@@ -82,6 +82,17 @@ def test_json_has_every_number_and_the_utility_can_be_said(estimated):
     assert model["converged"]
 
 
+def test_a_mixed_logit_of_people_with_an_error_that_alternatives_share(estimated):
+    words = ["mixed-logit", "--random", "time=normal", "--error", "wheels=bus,car", "--draws", "40"]
+    (model,) = json.loads(estimated(*words, "--format", "json").stdout)["models"]
+    rows = {one["name"]: one for one in model["coefficients"]}
+    assert rows["error of wheels"]["estimate"] == 0
+    assert rows["error of wheels"]["remark"] == "fixed"
+    assert rows["deviation of time"]["estimate"] >= 0
+    assert "deviation of error of wheels" in rows
+    assert model["converged"]
+
+
 def test_several_models_side_by_side_with_a_test_between_them(estimated):
     text = estimated("mnl", "nl", "--nest", "wheels=bus,car").stdout
     assert "dissimilarity of wheels" in text
@@ -131,6 +142,10 @@ def test_the_latex_document_compiles(estimated, tmp_path):
         (["mnl", "--reference", "boat"], "unknown alternative 'boat'"),
         (["nl", "--nest", "wheels=bus,boat"], "unknown alternative 'boat'"),
         (["mnl", "--format", "word"], "unknown format 'word'"),
+        (["mixed-logit", "--random", "time=gauss"], "unknown distribution 'gauss'"),
+        (["mixed-logit", "--random", "tme=normal"], "did you mean 'time'"),
+        (["mixed-logit", "--random", "time"], "write 'NAME=WORD'"),
+        (["mixed-logit", "--error", "wheels=boat"], "unknown alternative 'boat'"),
         (["mnl", "--level", "95"], "between 0 and 1"),
         (["mnl", "--cluster", "cost"], "differs between the objects of a task"),
     ],

@@ -21,6 +21,7 @@ class Distribution:
     draw: Callable[[Uniform], NDArray[np.float64]]
     value: Callable[[Values], Values]
     slope: Callable[[Values, Values], Values]  # of the argument and the value
+    bend: Callable[[Values], Values] = lambda value: 0.0 * value  # the second derivative of g
     normal: bool = True  # z is normal, so that it can be correlated with others
     sign: float = 0.0  # of all values; 0: both
 
@@ -50,9 +51,9 @@ def _triangular(uniform: Uniform) -> NDArray[np.float64]:
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     "normal": Distribution(ndtri, _same, _one),
-    "lognormal": Distribution(ndtri, np.exp, lambda _, value: value, sign=1.0),
+    "lognormal": Distribution(ndtri, np.exp, lambda _, value: value, _same, sign=1.0),
     "negative-lognormal": Distribution(
-        ndtri, lambda x: -np.exp(x), lambda _, value: value, sign=-1.0
+        ndtri, lambda x: -np.exp(x), lambda _, value: value, _same, sign=-1.0
     ),
     "censored": Distribution(ndtri, _positive, lambda x, _: (x.real > 0) + 0.0, sign=1.0),
     "negative-censored": Distribution(ndtri, _negative, lambda x, _: (x.real < 0) + 0.0, sign=-1.0),

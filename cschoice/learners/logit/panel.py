@@ -78,11 +78,15 @@ class Panel:
 
 
 def people_of(tasks: ChoiceTasks) -> NDArray[np.int64]:
-    """Return the number of each task's person; without groups each task is another one's."""
+    """Return the number of each task's person, in the order in which people appear.
+
+    Without groups each task is another person's.
+    """
     if tasks.groups is None:
         return np.arange(len(tasks))
-    numbers: NDArray[np.int64] = np.unique(tasks.groups, return_inverse=True)[1].astype(np.int64)
-    return numbers
+    _, first, numbers = np.unique(tasks.groups, return_index=True, return_inverse=True)
+    appeared = np.argsort(np.argsort(first))
+    return np.asarray(appeared[numbers], dtype=np.int64)
 
 
 def _differences(tasks: ChoiceTasks) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

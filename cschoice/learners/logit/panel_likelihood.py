@@ -6,7 +6,7 @@ person chose is the mean over draws of the product over tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.layout import TaskLayout, Values
+from cschoice.learners.logit.optimization import Vector
 from cschoice.learners.logit.panel import Panel, PeopleBlock
 
 _SAFE_EXPONENT = 600.0  # sums of exponentials do not overflow below it
@@ -84,6 +85,77 @@ def people_terms(
         by_mean *= data.panel.weights[:, None]
         by_spread *= data.panel.weights[:, None, None]
     return logs, by_mean, by_spread
+
+
+def people_hessian(
+    data: PanelSimulation, means: Vector, spreads: Vector, parameters: Sequence[tuple[int, int]]
+) -> Vector:
+    """Return the exact Hessian of the log-likelihood.
+
+    A parameter is a feature and a number: 0 for its mean, k + 1 for its coefficient of the k-th
+    draw. As arguments are linear in them, a Hessian by arguments in each draw is enough: it is
+    summed over draws once with each product of two draws.
+    """
+    n_features, n_factors = len(means), len(data.tastes.random) + 1
+    first, second = np.triu_indices(n_features)
+    sums = np.zeros((len(first), n_factors * n_factors))
+    scores = np.zeros((len(parameters), len(parameters)))
+    features, factors = np.array(parameters).T
+    for block in data.panel.blocks:
+        by_pair, by_argument = _by_arguments(data.tastes, block, means, spreads, first, second)
+        draws = data.tastes.of_people(block.people)
+        wide = np.ones((len(block.people), n_factors, by_pair.shape[2]))
+        wide[:, 1:] = draws
+        weights = np.ones(len(block.people))
+        if data.panel.weights is not None:
+            weights = data.panel.weights[block.people]
+            by_pair *= weights[:, None, None]
+        products = (wide[:, :, None] * wide[:, None]).reshape(len(wide), n_factors**2, -1)
+        sums += (by_pair @ products.swapaxes(1, 2)).sum(axis=0)
+        score = (by_argument @ wide.swapaxes(1, 2))[:, features, factors]
+        scores += (weights[:, None] * score).T @ score
+    by_feature = np.empty((n_features, n_features, n_factors, n_factors))
+    by_feature[first, second] = by_feature[second, first] = sums.reshape(-1, n_factors, n_factors)
+    summed = by_feature[features[:, None], features, factors[:, None], factors]
+    return np.asarray(summed - scores)
+
+
+def _by_arguments(
+    tastes: Tastes,
+    block: PeopleBlock,
+    means: Vector,
+    spreads: Vector,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+) -> tuple[Vector, Vector]:
+    """Return second derivatives by pairs of arguments and gradients, weighted by draws' shares.
+
+    The second derivatives include the products of the gradients of a draw.
+    """
+    coefficients, slopes, chances, shares, _ = _block(tastes, block, means, spreads)
+    x = block.differences
+    n_people, _, n_features = x.shape
+    per_task = block.n_tasks * n_people
+    by_task = x.reshape(per_task, -1, n_features).swapaxes(1, 2)
+    mean = by_task @ chances.reshape(per_task, -1, chances.shape[2])
+    mean = mean.reshape(n_people, block.n_tasks, n_features, -1)
+    total = mean.sum(axis=1)
+    moved = np.ones_like(total)
+    moved[:, tastes.random] = slopes
+    squares = (x[:, :, first] * x[:, :, second]).swapaxes(1, 2) @ chances
+    by_argument = -total * moved
+    by_pair = np.empty_like(squares)
+    for place, (one, other) in enumerate(zip(first, second, strict=True)):
+        covered = np.einsum("ptr,ptr->pr", mean[:, :, one], mean[:, :, other])
+        curved = (covered - squares[:, place]) * moved[:, one] * moved[:, other]
+        by_pair[:, place] = curved + by_argument[:, one] * by_argument[:, other]
+    diagonal = {int(one): place for place, one in enumerate(first) if one == second[place]}
+    for k, (feature, name) in enumerate(zip(tastes.random, tastes.distributions, strict=True)):
+        bend = DISTRIBUTIONS[name].bend(coefficients[:, k])
+        by_pair[:, diagonal[int(feature)]] -= bend * total[:, feature]
+    by_pair *= shares[:, None]
+    by_argument *= shares[:, None]
+    return by_pair, by_argument
 
 
 def posteriors(

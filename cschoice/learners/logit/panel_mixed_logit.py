@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cschoice.errors import InvalidParameter
 from cschoice.learners.learner import Arrays
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
+from cschoice.learners.logit.inference import Matrix
 from cschoice.learners.logit.integration import uniform_points
 from cschoice.learners.logit.layout import TaskLayout, Values
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
@@ -21,6 +22,7 @@ from cschoice.learners.logit.panel import Panel, people_of
 from cschoice.learners.logit.panel_likelihood import (
     PanelSimulation,
     Tastes,
+    people_hessian,
     people_terms,
     posteriors,
 )
@@ -159,6 +161,15 @@ class PanelMixedLogit(LogitLearner):
         logs, by_mean, by_spread = people_terms(data, parts["coefficients_"], spreads)
         return logs, np.concatenate([by_mean, by_spread[(slice(None), *self._places())]], axis=1)
 
+    def _hessian(self, data: PanelSimulation, parameters: Vector) -> Matrix:
+        parts = self._split(parameters)
+        random = self._random()
+        named = [(feature, 0) for feature in range(self.n_features_in_)]
+        rows, columns = self._places()
+        named += [(int(random[k]), int(n) + 1) for k, n in zip(rows, columns, strict=True)]
+        spreads = self._matrix(parts["spreads_"])
+        return -people_hessian(data, parts["coefficients_"], spreads, named)
+
     def units(self, tasks: ChoiceTasks) -> NDArray[np.int64] | None:
         """Return the number of each task's person."""
         return None if tasks.groups is None else people_of(tasks)
@@ -170,8 +181,10 @@ class PanelMixedLogit(LogitLearner):
         spreads = self._matrix(self.spreads_)
         for people, values, shares in posteriors(data, self.coefficients_, spreads):
             found[np.ix_(people, data.tastes.random)] = (values * shares[:, None]).sum(axis=2)
-        groups = np.arange(len(tasks)) if tasks.groups is None else np.unique(tasks.groups)
-        return groups, found
+        if tasks.groups is None:
+            return np.arange(len(tasks)), found
+        groups, first = np.unique(tasks.groups, return_index=True)
+        return groups, found[people_of(tasks)[first]]
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         layout = TaskLayout(tasks)

@@ -159,3 +159,20 @@ def test_scores_and_hessian_equal_finite_differences_of_a_plain_likelihood(model
             ]
             expected = sum(corners) / (4 * h * h)
             assert found.hessian[a, b] == pytest.approx(expected, rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.long
+def test_swissmetro_panel_mixed_logit():
+    """The draws are those of the source: a Halton sequence from its hundredth point on."""
+    found = estimate(
+        swissmetro(),
+        "mixed-logit",
+        random={"time": "normal"},
+        parameters={"n_draws": 1500, "integration": "halton"},
+        **SWISSMETRO,
+    )
+    assert found.fit.log_likelihood == pytest.approx(-4359.218, abs=5e-4)
+    names = ["constant=CAR", "constant=TRAIN", "cost", "time", "deviation of time"]
+    expected = [0.2831101, -0.5722759, -1.6601672, -3.2289890, 3.6485428]
+    np.testing.assert_allclose(values_of(found, names), expected, rtol=0, atol=5e-7)
+    assert len(found.scores) == 752  # people, so that robust errors are theirs

@@ -7,6 +7,7 @@ import pytest
 from logit_examples import differences
 
 from cschoice.errors import InvalidParameter, InvalidTasks
+from cschoice.evaluation.decisions import probabilities
 from cschoice.learners import make_learner
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.optimization import complex_hessian
@@ -51,7 +52,7 @@ def plain_log_likelihood(learner, tasks, parameters):
     parts = learner._split(parameters)
     means, spreads = parts["coefficients_"], learner._matrix(parts["spreads_"])
     random, names = learner._random(), learner._names_of_kinds()
-    known = np.unique(tasks.groups)
+    known = list(dict.fromkeys(tasks.groups.tolist()))
     draws = learner._draws(len(known))
     total = 0.0
     for number, person in enumerate(known):
@@ -94,7 +95,7 @@ def test_the_likelihood_is_that_of_a_plain_loop_and_its_derivatives_are_exact(ca
 
 
 def test_deviations_are_found_again():
-    tasks = people(400, most=12, sizes=(4,), spread=(0.8, 0.0, 0.4))
+    tasks = people(600, most=12, sizes=(4,), spread=(0.8, 0.0, 0.4), seed=1)
     learner = make_learner("panel-mixed-logit", n_draws=200, l2=0).fit(tasks)
     np.testing.assert_allclose(learner.coefficients_, [1.0, -0.7, -0.5], atol=0.15)
     np.testing.assert_allclose(learner.spreads_, [0.8, 0.0, 0.4], atol=0.2)
@@ -110,7 +111,7 @@ def test_known_people_are_predicted_by_what_they_chose():
     anyone = make_learner("panel-mixed-logit", **given).fit(train)
 
     def loss(model, part):
-        return -np.log(model.probabilities(part)[part.chosen]).mean()
+        return -np.log(probabilities(part, model.utilities(part))[part.chosen]).mean()
 
     assert loss(learner, test) < loss(anyone, test) - 0.05
     strangers = ChoiceTasks(
@@ -137,7 +138,7 @@ def test_weights_are_of_people():
     learner = make_learner("panel-mixed-logit", n_draws=16).fit(tasks)
     at = learner._parameters()
     once, counted = (learner._scores(learner._data(one), at) for one in (tasks, weighted))
-    of_people = np.unique(tasks.groups) % 3 + 1
+    of_people = np.array(list(dict.fromkeys(tasks.groups.tolist()))) % 3 + 1
     np.testing.assert_allclose(counted, once * of_people[:, None], atol=1e-12)
     mixed = ChoiceTasks(
         tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups,
