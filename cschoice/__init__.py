@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what a type checker sees, and nothing else
     from cschoice.learners.pairwise_svm import PairwiseSVM as PairwiseSVM
     from cschoice.learners.ranknet import RankNet as RankNet
     from cschoice.learners.sda import Sda as Sda
+    from cschoice.models.cross_validation import cross_validate as cross_validate
     from cschoice.models.predictor import Predictor as Predictor
     from cschoice.runs.tables import load_results as load_results
     from cschoice.study.run import run_study as run_study
@@ -53,6 +54,7 @@ _PLACES = {
     "learners.pairwise_svm": ("PairwiseSVM",),
     "learners.ranknet": ("RankNet",),
     "learners.sda": ("Sda",),
+    "models.cross_validation": ("cross_validate",),
     "models.predictor": ("Predictor",),
     "runs.tables": ("load_results",),
     "study.run": ("run_study",),

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from trips_example import trips
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted(ROOT.glob("*.md"))
@@ -22,15 +23,26 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
-def test_the_readmes_python_prints_what_it_says():
+def test_the_readmes_python_prints_what_it_says(tmp_path):
+    trips().to_csv(tmp_path / "trips.csv", index=False)
+    trips(2, seed=1).drop(columns="chosen").to_csv(tmp_path / "new.csv", index=False)
     outputs = blocks("text")
     codes = blocks("python")
     assert len(codes) == len(outputs) > 0
     for code, output in zip(codes, outputs, strict=True):
         shown = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        assert shown.stdout == output
+        assert_same_but_for_last_digits(shown.stdout, output)
+
+
+def assert_same_but_for_last_digits(shown, said):
+    """Compare words one by one; networks learn a little differently on other processors."""
+    for one, other in zip(shown.split(), said.split(), strict=True):
+        if "." in one and one.replace(".", "").lstrip("-").isdigit():
+            assert float(one) == pytest.approx(float(other), abs=0.05), said
+        else:
+            assert one == other, said
 
 
 def test_the_readmes_commands_exist(tmp_path):

@@ -6,7 +6,6 @@ threshold, refit, test. Frugal budgets and few tasks depart from it, see below.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
-from cschoice.evaluation.decisions import choose, probabilities, tune_threshold
-from cschoice.evaluation.metrics import METRICS, TARGETS, metric
+from cschoice.evaluation.decisions import choose, tune_threshold
+from cschoice.evaluation.metrics import TARGETS, metric
+from cschoice.evaluation.scores import evaluate
 from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
 from cschoice.learners.preparation import Preparation
@@ -96,27 +96,6 @@ class NestedCrossValidation(Protocol):
             n_trials=len(trials),
             seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
         )
-
-
-def evaluate(
-    tasks: ChoiceTasks,
-    utilities: NDArray[np.float32],
-    threshold: float | None,
-    probabilistic: bool,
-) -> dict[str, float | None]:
-    """Return every metric that applies; None where it is not defined on these tasks."""
-    known: dict[str, NDArray[Any]] = {
-        "utilities": utilities,
-        "choices": choose(tasks, utilities, threshold),
-    }
-    if probabilistic:
-        known["probabilities"] = probabilities(tasks, utilities)
-    values = {
-        name: row(tasks, known[row.needs])
-        for name, row in METRICS.items()
-        if tasks.kind in row.kinds and row.needs in known
-    }
-    return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 def _tune(context: Context, fits: _Fits) -> list[Trial]:
