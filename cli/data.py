@@ -22,7 +22,7 @@ from cschoice.datasets.raw.folders import data_folders
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter, UnknownName
 from cschoice.registry import unknown_name
 
-from .console import answer_json, answer_table, complain, talk
+from .console import answer_json, answer_table, complain, talk, tell
 from .options import DataFolder, Json
 
 app = typer.Typer(
@@ -46,13 +46,13 @@ def list_(folder: DataFolder = None, as_json: Json = False) -> None:  # noqa: AR
     if as_json:
         answer_json({"searched": [str(path) for path in data_folders()], "data": rows})
         return
-    typer.echo("Raw data are looked for below (DATA is any of these):")
+    tell("Raw data are looked for below (DATA is any of these):")
     for path in data_folders():
-        typer.echo(f"  {path}{'' if path.is_dir() else ' (not there)'}")
+        tell(f"  {path}{'' if path.is_dir() else ' (not there)'}")
     for row in rows:
-        typer.echo(f"\n{row['name']}: {'present' if row['present'] else 'missing'}")
+        tell(f"\n{row['name']}: {'present' if row['present'] else 'missing'}")
         for word, text in _lines(row):
-            typer.echo(f"  {word:<6} {text}")
+            tell(f"  {word:<6} {text}")
 
 
 def _about(name: str, raw: RawData) -> dict[str, Any]:
@@ -147,19 +147,19 @@ def fetch(
 
     raw_name = _raw_name(name)
     if RAW_DATA[raw_name].present():
-        typer.echo(f"{raw_name} is there already: see 'cschoice data list'")
+        tell(f"{raw_name} is there already: see 'cschoice data list'")
         return
     with _progress_bar() as progress:
         bars = {}
 
-        def tell(file: str, so_far: int, total: int) -> None:
+        def show_progress(file: str, so_far: int, total: int) -> None:
             if file not in bars:
                 bars[file] = progress.add_task(file, total=total or None)
             progress.update(bars[file], completed=so_far)
 
-        paths = fetch_data(raw_name, folder, tell)
+        paths = fetch_data(raw_name, folder, show_progress)
     for path in paths:
-        typer.echo(path)
+        tell(path)
 
 
 def _progress_bar() -> Progress:

@@ -18,7 +18,7 @@ from cschoice.evaluation.metrics import headline
 from cschoice.runs.executors import Outcome
 from cschoice.runs.records import Job, Record, State
 
-from .console import talk
+from .console import say, talk
 
 _MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
 
@@ -65,7 +65,7 @@ class Display:
         if outcome.ended == "elsewhere":
             return
         line = _line(outcome, record, time.monotonic() - since)
-        talk.print(line, highlight=False, markup=False, soft_wrap=True)  # one line in a log, too
+        say(line)  # one line in a log, too
 
     def _render(self) -> Group:
         table = Table("job", "device", "trial", "epoch", "so far", "since", box=None)

@@ -16,7 +16,7 @@ from cschoice.io.files import replacing
 from cschoice.registry import unknown_name
 from cschoice.report import TERMINAL
 
-from .console import print_table, talk
+from .console import print_table, talk, tell
 
 _MODEL, _SHOWN = "The model", "What is shown"
 _FORMATS = (TERMINAL, "latex", "html", "markdown", "csv", "json")
@@ -243,11 +243,11 @@ def estimate(
 
     text = FORMATS[format_](report)
     if out is None:
-        typer.echo(text, nl=False)
+        tell(text, newline=False)
         return
     with replacing(out) as (temporary,):
         temporary.write_text(text, encoding="utf-8")
-    typer.echo(out)
+    tell(out)
 
 
 def _telling(status: Status, name: str) -> Callable[[int, int], None]:

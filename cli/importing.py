@@ -18,7 +18,7 @@ from cschoice.datasets.imported import (
 from cschoice.errors import FileAlreadyExists, InvalidParameter
 from cschoice.tasks import ChoiceTasks, frames
 
-from .console import answer_table, talk
+from .console import answer_table, say, talk, tell
 
 N_FOLDS = 5
 _TABLE, _MEANING, _OTHER = "The table", "Features", "Tasks"
@@ -280,12 +280,12 @@ def import_table(
         tasks = ChoiceTasks.from_table(encoded, described.kind)
         known = store_dataset(name, tasks, encoding, folds or N_FOLDS, table.name, encoded.folds)
     for problem, count in encoded.dropped.items():
-        talk.print(f"left out: {count:,} tasks {problem}", highlight=False)
+        say(f"left out: {count:,} tasks {problem}")
     if encoded.dropped:
         n_tasks = len(encoded.objects.keys)
-        talk.print(f"{known.n_tasks:,} of {n_tasks:,} tasks kept", highlight=False)
+        say(f"{known.n_tasks:,} of {n_tasks:,} tasks kept")
     if encoded.n_copies:
-        talk.print(f"note: {encoded.n_copies:,} objects equal another object of their task")
+        say(f"note: {encoded.n_copies:,} objects equal another object of their task")
     _show(name, known, tasks)
 
 
@@ -298,4 +298,4 @@ def _show(name: str, known: DatasetDescription, tasks: ChoiceTasks) -> None:
         [[f"{known.n_tasks:,}", sizes, groups, f"{known.n_features}", ", ".join(known.features)]],
         folding="names of features",
     )
-    typer.echo(f"{FOLDER / name} is ready. Next: cschoice run --dataset {name}")
+    tell(f"{FOLDER / name} is ready. Next: cschoice run --dataset {name}")

@@ -10,6 +10,7 @@ import typer
 
 from cschoice.datasets.raw.folders import DATA_VARIABLE
 from cschoice.study.config import DEFAULT_PROFILE
+from cschoice.study.settings import MOST_FOLDS, MOST_TRIALS
 
 Learner = Annotated[
     list[str] | None,
@@ -32,9 +33,15 @@ ExperimentName = Annotated[
 ]
 Folds = Annotated[
     int | None,
-    typer.Option(min=1, help="Outer folds, if not the profile's; never more than imported with."),
+    typer.Option(
+        min=1,
+        max=MOST_FOLDS,
+        help="Outer folds, if not the profile's; never more than imported with.",
+    ),
 ]
-Trials = Annotated[int | None, typer.Option(min=0, help="Trials per job, if not the profile's.")]
+Trials = Annotated[
+    int | None, typer.Option(min=0, max=MOST_TRIALS, help="Trials per job, if not the profile's.")
+]
 Results = Annotated[Path, typer.Option("--results", help="Folder of the results.")]
 Config = Annotated[
     Path | None,

@@ -9,8 +9,9 @@ import typer
 
 from cschoice.errors import FileAlreadyExists, InvalidParameter
 from cschoice.io.files import replacing
+from cschoice.io.spreadsheets import harmless
 
-from .console import talk
+from .console import talk, tell
 
 _SUFFIXES = (".csv", ".parquet")
 
@@ -30,7 +31,8 @@ def predict(
     """Predict choices from a table like the imported one; it needs no column of choices.
 
     Writes one row per object on offer: the columns that name the task and the object, its
-    utility, its probability where the learner defines one, and whether it is chosen (1 or 0).
+    utility, its probability where the learner defines one, and whether it is chosen (1 or 0). In a
+    CSV file, texts that a spreadsheet would take for formulas get an apostrophe in front.
     """
     if out.suffix not in _SUFFIXES:
         raise InvalidParameter(f"--out must end in {' or '.join(_SUFFIXES)}, got '{out}'")
@@ -42,7 +44,8 @@ def predict(
         predicted = Predictor.load(model).predict(table)
         with replacing(out) as (temporary,):
             if out.suffix == ".csv":
-                predicted.to_csv(temporary, index=False)
+                texts = predicted.rename(columns=harmless)
+                texts.map(harmless).to_csv(temporary, index=False)
             else:
                 predicted.to_parquet(temporary, index=False)
-    typer.echo(f"{out}: {len(predicted):,} objects, {predicted['chosen'].sum():,} chosen")
+    tell(f"{out}: {len(predicted):,} objects, {predicted['chosen'].sum():,} chosen")

@@ -13,7 +13,7 @@ from cschoice.report.contents.outline import outline
 from cschoice.report.formats.writing import formats, write
 from cschoice.study.config import load
 
-from .console import print_table, talk
+from .console import print_table, talk, tell
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -55,7 +55,7 @@ def report(
     with talk.status("drawing figures"):
         written = write(summary, results / "report", names)
     for first, *others in written:
-        typer.echo(first)
+        tell(first)
         if others:
             talk.print(f"{first.name}: with {len(others)} files beside it", highlight=False)
 
@@ -69,4 +69,4 @@ def _show(summary: Summary) -> None:
     for section in sections:
         if section.text and not section.pictures:
             lines = (f"  {line}" for line in section.text)
-            typer.echo("\n".join([section.title, *lines, ""]))
+            tell("\n".join([section.title, *lines, ""]))

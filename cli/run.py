@@ -34,7 +34,7 @@ from .cluster import (
     chosen_resources,
     leave_or_cancel,
 )
-from .console import answer_table, say, talk
+from .console import answer_table, say, tell, warn_of_damage
 from .display import Display, duration
 from .options import (
     DEFAULT_EXPERIMENT,
@@ -110,6 +110,7 @@ def run(
     if asked.without_data:
         names = ", ".join(asked.without_data)
         say(f"no raw data of {names}: finished jobs there are not run again")
+    warn_of_damage(store)
     _show_remarks(asked.left)
     if dry_run:
         on_cluster = resources.name == "slurm"
@@ -127,13 +128,14 @@ def run(
     else:
         say("nothing is left to run: --force runs it again")
     asked.collect()
+    warn_of_damage(store)
     counts = asked.counts()
-    typer.echo(
+    tell(
         f"{counts[Progress.DONE]} of {len(asked.jobs)} jobs done, "
         f"{counts[Progress.SKIPPED]} skipped, {counts[Progress.FAILED]} failed: "
         f"{results / 'tables'}. Next: cschoice report{next_options}"
     )
-    raise typer.Exit(1 if counts[Progress.FAILED] else 0)
+    raise typer.Exit(1 if counts[Progress.FAILED] or asked.n_failed else 0)
 
 
 def _submit(asked: StudyRun, executor: SlurmExecutor, next_options: str) -> None:
@@ -142,7 +144,7 @@ def _submit(asked: StudyRun, executor: SlurmExecutor, next_options: str) -> None
     if executor.unsent:
         n_left = len(executor.unsent)
         say(f"{n_left} jobs were not taken: run this again when the queue is shorter")
-    typer.echo(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
+    tell(f"{n_new} jobs submitted. Next: cschoice status{next_options}")
 
 
 def _show_remarks(jobs: Sequence[Job]) -> None:
@@ -156,7 +158,7 @@ def _show_remarks(jobs: Sequence[Job]) -> None:
             "/".join(cell) + (f" (fold {', '.join(some)})" if len(some) < sizes[cell] else "")
             for cell, some in folds.items()
         ]
-        talk.print(f"{remark}: {', '.join(cells)}", highlight=False, markup=False)
+        say(f"{remark}: {', '.join(cells)}")
 
 
 def _options(profile: str, experiment: str, results: Path) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import typer
-
 from cschoice.errors import FileNotUsable
 from cschoice.runs.collect import collect as collect_tables
 from cschoice.runs.executors.slurm_progress import progress_of
@@ -13,7 +11,7 @@ from cschoice.runs.store import Progress, ResultStore
 from cschoice.study.config import load
 from cschoice.study.plan import Selection, plan, planned_on_disk
 
-from .console import answer_json, answer_table, say
+from .console import answer_json, answer_table, say, tell, warn_of_damage
 from .options import (
     DEFAULT_EXPERIMENT,
     DEFAULT_RESULTS,
@@ -51,6 +49,7 @@ def status(
     store.check()
     jobs = plan(load(config), selection, store)
     states = list(zip(jobs, progress_of(store, jobs, say), strict=True))
+    warn_of_damage(store)
     if as_json:
         answer_json(
             [
@@ -95,8 +94,9 @@ def collect(
     jobs, n_stale = planned_on_disk(study, store)
     collected = collect_tables(store, jobs)
     for name, n_rows in collected.n_rows.items():
-        typer.echo(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
+        tell(f"{results / 'tables' / name}.parquet: {n_rows:,} rows")
+    warn_of_damage(store)
     if collected.n_kept:
-        say(f"{collected.n_kept} jobs have no folder: their rows of earlier tables were kept")
+        say(f"{collected.n_kept} jobs have no result in a folder: their earlier rows were kept")
     if n_stale:
         say(f"{n_stale} jobs are of another configuration and were left out")

@@ -95,6 +95,10 @@ class ImportedDataset:
         """Return the kind of choice that its tasks ask for."""
         return describe_dataset(self.name).kind
 
+    def __post_init__(self) -> None:
+        """Refuse a name that leads elsewhere than below the folder of imported datasets."""
+        check_name(self.name, ())
+
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return the train and test tasks of a fold; a seed deals the same folds to everyone."""
         if not 0 <= index < self.n_folds:
@@ -182,20 +186,25 @@ def store_dataset(
 
 def check_name(name: str, taken: Collection[str]) -> None:
     """Refuse a name that cannot be a folder's, or is a built-in dataset's."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
+    if not _is_name(name):
         raise InvalidParameter(f"a name has letters, digits, '-', '_' and '.', got '{name}'")
     if name in taken:
         raise InvalidParameter(f"'{name}' is the name of a built-in dataset: choose another")
 
 
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][\w.-]{0,199}", name) is not None
+
+
 def imported_names() -> list[str]:
     """Return the names of the datasets that were imported in this folder."""
-    return sorted(path.parent.name for path in FOLDER.glob(f"*/{_DESCRIPTION}"))
+    found = (path.parent.name for path in FOLDER.glob(f"*/{_DESCRIPTION}"))
+    return sorted(name for name in found if _is_name(name))
 
 
 def is_imported(name: str) -> bool:
     """Return whether a dataset of that name was imported in this folder."""
-    return (FOLDER / name / _DESCRIPTION).is_file()
+    return _is_name(name) and (FOLDER / name / _DESCRIPTION).is_file()
 
 
 def describe_dataset(name: str) -> DatasetDescription:

@@ -1,17 +1,21 @@
-"""JSON documents: plain values both ways, and files that name their format and version."""
+"""JSON documents: plain values both ways, with a checksum, and a format and version in files."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.io.files import read_regular
 
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+_DIGEST = "digest"
 
 
 def to_json(value: Any) -> str:
@@ -29,13 +33,54 @@ def from_json(kind: type, text: str | bytes, where: object) -> Any:
         raise InvalidFile(f"{where} is damaged ({at}: {first['msg']})") from error
 
 
+def seal(content: Mapping[str, Any]) -> str:
+    """Return a table as JSON that carries its own checksum.
+
+    >>> unseal(seal({"a": 1}), "it")
+    {'a': 1}
+    """
+    return to_json({**content, _DIGEST: digest(to_json(content).encode())})
+
+
+def unseal(text: str | bytes, where: object) -> dict[str, Any]:
+    """Return the table in a JSON text, without its checksum, which must fit.
+
+    Documents of earlier versions have none and are taken as they are.
+    """
+    try:
+        content = json.loads(text)
+        if not isinstance(content, dict):
+            raise InvalidFile(f"{where} is damaged (it holds no table)")
+        expected = content.pop(_DIGEST, None)
+        fits = expected in (None, digest(to_json(content).encode()))
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"{where} is damaged ({error})") from error
+    if not fits:
+        raise InvalidFile(f"{where} is damaged (its checksum does not fit)")
+    return content
+
+
+def digest(content: bytes) -> str:
+    """Return the checksum of some bytes, as everything here is verified with."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 def from_plain(kind: type, value: Any) -> Any:
     """Return the value of a class from nested plain values, as JSON would hold them."""
     return _adapter(kind).validate_python(value)
 
 
+def from_sealed(kind: type, text: str | bytes, where: object) -> Any:
+    """Return the value of a class that a text with a checksum holds."""
+    try:
+        return from_plain(kind, unseal(text, where))
+    except ValidationError as error:
+        raise InvalidFile(f"{where} is damaged ({error.errors()[0]['msg']})") from error
+
+
+@cache  # making one takes milliseconds
 def _adapter(kind: type) -> TypeAdapter[Any]:
-    return _ADAPTERS.setdefault(kind, TypeAdapter(kind))
+    return TypeAdapter(kind)
 
 
 @dataclass(frozen=True)
@@ -70,6 +115,6 @@ class Format:
     def read(self, path: Path) -> dict[str, Any]:
         """Return the table in a file."""
         try:
-            return self.parse(path.read_bytes(), path)
+            return self.parse(read_regular(path), path)
         except OSError as error:
             raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error

@@ -1,8 +1,12 @@
 """Files that appear whole or not at all.
 
-What is being written stands beside its target under a name that begins with a dot and ends with
-the process's number. A process that was killed outright cannot clean up: its leftovers go when
-the next one on the same machine writes the same target.
+What is being written stands beside its target in a private folder, whose name begins with a dot
+and carries a mark of its process: nobody can plant a link in it, and what a killed process left
+goes when the next one writes there.
+
+Files that belong together are decided on at once: the private folder is renamed to ``.commit``.
+From then on they are the new ones; whoever comes next moves those that a killed process did not
+get to (``settle``).
 """
 
 from __future__ import annotations
@@ -10,55 +14,90 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import socket
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cschoice.errors import CschoiceError, FileNotUsable
+from cschoice.io import processes
+
+_COMMIT = ".commit"
+_DAY = 86_400.0  # seconds: what cannot be judged from here is a leftover after that
+_TRIES = 100
 
 
 @contextmanager
 def replacing(*targets: Path) -> Iterator[list[Path]]:
-    """Yield a temporary path for each target; rename all of them when the block succeeds.
+    """Yield a temporary path for each target of one folder; replace them when the block succeeds.
 
     Whatever ends the block early leaves the targets as they were and nothing else behind.
     """
-    temporaries = [_temporary(target) for target in targets]
-    try:
-        with explained(targets[0]):
-            for target in targets:
-                _prepare(target)
-            yield temporaries
-            for temporary in temporaries:
-                _flush_to_disk(temporary)
-            for temporary, target in zip(temporaries, targets, strict=True):
-                temporary.replace(target)
-    finally:
+    folder = targets[0].parent
+    with _private(folder, targets[0]) as private:
+        temporaries = [private / target.name for target in targets]
+        yield temporaries
         for temporary in temporaries:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+            _flush(temporary)
+        if len(targets) == 1:
+            temporaries[0].replace(targets[0])
+            _flush(folder)
+        else:
+            commit(private, folder)
 
 
 @contextmanager
 def filling(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder; move its files into ``folder`` when the block succeeds.
+    """Yield a temporary folder; its files appear in ``folder`` when the block succeeds.
 
     Files that belong together appear together; others in the folder stay.
     """
-    temporary = _temporary(folder)
-    try:
-        with explained(folder):
-            _prepare(folder)
-            temporary.mkdir()
-            yield temporary
-            if not folder.exists():
+    exists = folder.exists()
+    with _private(folder if exists else folder.parent, folder) as private:
+        temporary = private / folder.name
+        temporary.mkdir()
+        yield temporary
+        for path in temporary.rglob("*"):
+            _flush(path)
+        if not exists:
+            with suppress(FileExistsError):
                 temporary.rename(folder)
+                _flush(folder.parent)
                 return
-            for path in sorted(temporary.iterdir()):
-                path.replace(folder / path.name)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        commit(temporary, folder)
+
+
+def commit(new: Path, folder: Path) -> None:
+    """Move the files of a folder on the same disk into another one: all, whatever happens."""
+    _flush(new)
+    for _ in range(_TRIES):
+        settle(folder)
+        try:
+            new.rename(folder / _COMMIT)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # someone else was faster
+                raise
+        else:
+            settle(folder)
+            return
+    raise FileNotUsable(f"cannot write {folder}: {folder / _COMMIT} is in the way")
+
+
+def settle(folder: Path) -> None:
+    """Move the files that were decided on to their places; several may do so at once."""
+    decided = folder / _COMMIT
+    if not decided.is_dir():
+        return
+    with explained(folder):
+        for place, _, names in os.walk(decided, topdown=False):
+            target = folder / Path(place).relative_to(decided)
+            target.mkdir(exist_ok=True)
+            for name in names:
+                with suppress(FileNotFoundError):
+                    Path(place, name).replace(target / name)
+            _flush(target)
+            with suppress(OSError):
+                Path(place).rmdir()
 
 
 @contextmanager
@@ -75,21 +114,36 @@ def explained(target: Path) -> Iterator[None]:
         raise FileNotUsable(f"cannot write {where}: {why}") from error
 
 
-def read_shared(path: Path) -> str | None:
-    """Return the text of a file that others replace and remove; None if it is not there.
+def read_shared(path: Path) -> bytes | None:
+    """Return the content of a file that others replace and remove; None if it is not there.
 
     On a network file system, a file that was replaced between opening and reading is "stale":
     opened again, it is the new one.
     """
     try:
         try:
-            return path.read_text(encoding="utf-8")
+            return read_regular(path)
         except OSError as error:
             if error.errno != errno.ESTALE:
                 raise
-            return path.read_text(encoding="utf-8")
+            return read_regular(path)
     except FileNotFoundError:
         return None
+
+
+def read_regular(path: Path, most: int = 1 << 28) -> bytes:
+    """Return the content of a file; refuse pipes, devices and what is larger than ``most``."""
+    # A pipe that nobody writes to would not even open.
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with open(number, "rb") as file:  # noqa: PTH123 - of a descriptor
+        status = os.fstat(number)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
+        if status.st_size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
+        return file.read()
 
 
 def refresh(folder: Path) -> None:
@@ -97,45 +151,53 @@ def refresh(folder: Path) -> None:
 
     Otherwise it may answer from memory for a minute, and what was written just now is not there.
     """
-    probe = _temporary(folder / "look")
+    probe = folder / f".{processes.own_mark()}.tmp"
     with suppress(OSError):
-        probe.touch()
-        probe.unlink()
+        probe.mkdir()
+        probe.rmdir()
 
 
-def _prefix(target: Path) -> str:
-    return f".{target.name}.{socket.gethostname()}."
-
-
-def _temporary(target: Path) -> Path:
-    return target.with_name(f"{_prefix(target)}{os.getpid()}.tmp")
-
-
-def _prepare(target: Path) -> None:
-    """Make the folder of the target and remove temporary files of dead processes beside it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for path in target.parent.iterdir():
-        if path.name.startswith(_prefix(target)) and path.suffix == ".tmp":
-            pid = path.stem.rsplit(".", 1)[1]
-            if pid.isdigit() and not process_alive(int(pid)):
-                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def process_alive(pid: int) -> bool:
-    """Return whether a process of that number runs on this machine; a zombie does not."""
+@contextmanager
+def _private(place: Path, target: Path) -> Iterator[Path]:
+    """Yield a new folder in ``place`` that only this user can write to; it goes in the end."""
+    made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    private = place / f".{processes.own_mark()}.tmp"
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+        with explained(target):
+            place.mkdir(parents=True, exist_ok=True)
+            private.mkdir(mode=0o700)
+            _sweep(place)
+            yield private
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+        for folder in made:  # if nothing came into it
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _sweep(place: Path) -> None:
+    """Remove what dead processes left in a folder."""
+    for path in place.glob(".*.tmp"):
+        mark = path.name[1:-4]
+        if not processes.is_mark(mark):
+            continue
+        with suppress(OSError):
+            living = processes.lives(mark)
+            if living is None:  # of another machine; the folder was changed just now
+                living = place.stat().st_mtime - path.lstat().st_mtime < _DAY
+            if not living and stat.S_ISDIR(path.lstat().st_mode):
+                shutil.rmtree(path, ignore_errors=True)
+            elif not living:
+                path.unlink()
+
+
+def _flush(path: Path) -> None:
+    """Have a file, or the names in a folder, written to the disk."""
+    number = os.open(path, os.O_RDONLY)
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:  # not on this system
-        return True
-    return state not in ("Z", "X")
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+        os.fsync(number)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.EROFS):  # folders, on some systems
+            raise
+    finally:
+        os.close(number)

@@ -2,9 +2,10 @@
 
 A claim is a numbered file that names its process, created together with its content by a hard
 link: of several who try, one succeeds, on network file systems too. The highest number holds the
-folder. A claim is dead when its process is (on this machine), or when its heartbeat stopped (on
-another one); whoever finds it dead takes the next number, and steps back if someone living turns
-out to hold another.
+folder. A claim is dead when its process is (in this room of process numbers, see ``processes``), or
+when its heartbeat stopped (in another one, or where the file cannot be read); whoever finds it dead
+takes the next number, and steps back if someone living turns out to hold another. Other files with
+such names, as programs make them that copy folders, are nobody's claims.
 
 A scheduler may start a process again on another machine while nobody knows whether the first is
 gone. Both then name the same owner: the later one takes over at once, and the earlier one, should
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -23,10 +25,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cschoice.io.files import process_alive, read_shared
+from cschoice.io.files import read_shared
+from cschoice.io.processes import machine, own_mark, process_alive, started
 
 _HEARTBEAT = 20.0  # seconds between signs of life
 _DEAD_AFTER = 600.0  # seconds without one, by the clock of the file system
+_NAME = re.compile(r"claim-\d{1,18}\.json")
 
 
 class ClaimLost(Exception):
@@ -72,15 +76,13 @@ def claimed_by_living(folder: Path) -> bool:
 def owner_of(folder: Path) -> str:
     """Return the owner's name in the folder's last claim, living or dead, or an empty text."""
     claims = _claims(folder)
-    holder = _holder(claims[-1]) if claims else None
-    return str(holder.get("owner", "")) if holder else ""
+    return _owner(claims[-1]) if claims else ""
 
 
 def release(folder: Path, owner: str) -> None:
     """Give up the claim of an owner that is known to be gone, before its heartbeat stops."""
     for path in _claims(folder):
-        holder = _holder(path)
-        if holder and holder.get("owner") == owner:
+        if _owner(path) == owner:
             path.unlink(missing_ok=True)
 
 
@@ -90,12 +92,13 @@ def _take(folder: Path, owner: str) -> Claim | None:
     if claims and _blocks(claims[-1], owner):
         return None
     path = folder / f"claim-{_number(claims[-1]) + 1 if claims else 0}.json"
-    draft = folder / _own_name("claim")
-    mine = {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid())}
+    draft = folder / f".{own_mark()}.tmp"
+    pid = os.getpid()
+    mine = {"host": socket.gethostname(), "machine": machine(), "pid": pid, "started": started(pid)}
     if owner:
         mine["owner"] = owner
     try:
-        draft.write_text(json.dumps(mine))
+        _create(draft, json.dumps(mine))
         os.link(draft, path)
     except FileExistsError:
         if draft.stat().st_nlink < 2:  # else it is ours: NFS repeated a request that was done
@@ -107,12 +110,23 @@ def _take(folder: Path, owner: str) -> Claim | None:
         path.unlink(missing_ok=True)
         return None
     for dead in others:
-        dead.unlink(missing_ok=True)
+        with suppress(OSError):
+            dead.unlink()
     return Claim(path, mine)
 
 
+def _create(path: Path, text: str = "") -> None:
+    """Make a file that nobody has put there before, whatever its name leads to."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+    with open(os.open(path, flags, 0o666), "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
+
+
 def _claims(folder: Path) -> list[Path]:
-    return sorted(folder.glob("claim-*.json"), key=_number)
+    try:
+        return sorted((one for one in folder.iterdir() if _NAME.fullmatch(one.name)), key=_number)
+    except OSError:
+        return []
 
 
 def _number(path: Path) -> int:
@@ -120,53 +134,54 @@ def _number(path: Path) -> int:
 
 
 def _holder(path: Path) -> dict[str, Any] | None:
-    """Return the content of a claim; None if it was released just now, or never written whole."""
+    """Return the content of a claim; None if it was released just now, or is not a claim's."""
     try:
-        holder: dict[str, Any] = json.loads(read_shared(path) or "")
-    except ValueError:
+        holder = json.loads(read_shared(path) or b"")
+        whole = isinstance(holder["host"], str) and isinstance(holder["started"], str)
+        return holder if whole and type(holder["pid"]) is int else None
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return holder
 
 
 def _blocks(path: Path, owner: str) -> bool:
     """Return whether a claim keeps others away; an owner's earlier life does not keep the later."""
-    holder = _holder(path)
-    return holder is not None and (not owner or holder.get("owner") != owner) and _lives(path)
+    return not (owner and _owner(path) == owner) and _lives(path)
+
+
+def _owner(path: Path) -> str:
+    """Return the name of the owner in a claim, or an empty text."""
+    try:
+        holder = _holder(path)
+    except OSError:
+        return ""
+    return str(holder.get("owner", "")) if holder else ""
 
 
 def _lives(path: Path) -> bool:
-    holder = _holder(path)
+    try:
+        holder = _holder(path)
+    except OSError:  # perhaps another user's
+        return _age(path) < _DEAD_AFTER
     if holder is None:
         return False
-    if holder["host"] == socket.gethostname():
-        return process_alive(holder["pid"]) and _started(holder["pid"]) == holder["started"]
+    # Versions before the room was written down knew the name of the machine only.
+    here = holder.get("machine", machine()) == machine()
+    if here and holder["host"] == socket.gethostname():
+        return process_alive(holder["pid"]) and started(holder["pid"]) == holder["started"]
     return _age(path) < _DEAD_AFTER
 
 
 def _age(path: Path) -> float:
     """Return how old the last heartbeat is, by the clock that stamped it."""
-    probe = path.with_name(_own_name("clock"))
+    probe = path.with_name(f".{own_mark()}.tmp")
     try:
-        probe.touch()
+        _create(probe)
         return probe.stat().st_mtime - path.stat().st_mtime
     except OSError:
         return 0.0
     finally:
-        probe.unlink(missing_ok=True)
-
-
-def _own_name(purpose: str) -> str:
-    """Return a file name that nobody else uses: another machine, process or thread."""
-    return f".{purpose}.{socket.gethostname()}.{os.getpid()}.{threading.get_ident()}.tmp"
-
-
-def _started(pid: int) -> str:
-    """Return when a process started, so that a reused number is not mistaken for it."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    return stat.rsplit(")", 1)[1].split()[19]
+        with suppress(OSError):
+            probe.unlink()
 
 
 def _beat(claim: Claim, stop: threading.Event) -> None:

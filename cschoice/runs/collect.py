@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from cschoice.errors import CschoiceError, InvalidFile
+from cschoice.io.documents import seal, unseal
+from cschoice.io.files import replacing
 from cschoice.runs.records import Job, JobName
 from cschoice.runs.store import ResultStore
-from cschoice.runs.tables import FOLDER, SCHEMAS, Row, StoredTables, rows_of, write
+from cschoice.runs.stored_tables import StoredTables, positions
+from cschoice.runs.tables import FOLDER, SCHEMAS, Row, as_table, rows_of, write
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+INDEX = "index.json"  # beside the tables' folder; nothing is lost with it but time
 
 
 class Collected(NamedTuple):
@@ -22,27 +31,31 @@ def collect(store: ResultStore, jobs: Iterable[Job]) -> Collected:
     """Write the tables of these jobs.
 
     Jobs that are not finished have no rows. Rows of earlier tables stay where no run folder can
-    make them again, until a newer result of the same job takes their place.
+    make them again, until a newer result of the same job takes their place; and, to save time,
+    where the index says that they were made of the record in the run folder.
     """
-    rows: dict[JobName, Mapping[str, Sequence[Row]]] = {}
-    damaged: list[str] = []
+    tables = StoredTables(store.root)
+    index = _read_index(store, tables)
+    old: set[JobName] = set()
+    new: dict[JobName, Mapping[str, Sequence[Row]]] = {}
     for job in jobs:
-        record = store.record(job)
-        if record is None:
+        if not store.can_give(job.name, job.key):
             continue
-        try:
-            trials = store.trials(job)
-        except InvalidFile as error:
-            damaged.append(str(error))
-            trials = []
-        rows[job.name] = rows_of(job, record, trials)
-    kept = _only_in_tables(store, rows)
-    rows |= kept
-    ordered = sorted(rows, key=lambda name: (name.profile, name.experiment, name.label))
-    content = {table: [row for name in ordered for row in rows[name][table]] for table in SCHEMAS}
+        if index.get(_label(job.name)) == store.checksum(job.name):
+            old.add(job.name)
+        elif result := store.result(job):
+            new[job.name] = rows_of(job, *result)
+    kept = _only_in_tables(store, {*old, *new})
+    old |= kept
+    names = sorted({*old, *new}, key=lambda name: (name.profile, name.experiment, name.label))
+    content: dict[str, pa.Table] = {}
+    for table in SCHEMAS:
+        fresh = as_table(table, [row for rows in new.values() for row in rows[table]])
+        parts = [(tables.table(table), old)] if old else []
+        content[table] = _in_order([*parts, (fresh, set(new))], names)
     write(store.root, content)
-    if damaged:
-        raise InvalidFile(f"{'; '.join(damaged)}: the tables were written without these trials")
+    store.forget_tables()
+    _write_index(store, {*names} - kept)
     return Collected({table: len(content[table]) for table in SCHEMAS}, len(kept))
 
 
@@ -51,32 +64,79 @@ def check_tables(store: ResultStore) -> None:
     _only_in_tables(store, {})
 
 
-def _only_in_tables(
-    store: ResultStore, collected: Mapping[JobName, object]
-) -> dict[JobName, dict[str, list[Row]]]:
-    """Return the rows of jobs without a newer result and without a folder to make them from."""
+def _in_order(
+    parts: Sequence[tuple[pa.Table, Collection[JobName]]], names: Sequence[JobName]
+) -> pa.Table:
+    """Return the rows of these jobs in each part, sorted as their names are."""
+    import numpy as np
+    import pyarrow as pa
+
+    chosen, places = [], []
+    for table, wanted in parts:
+        place = positions(table, [name if name in wanted else None for name in names])
+        numbers = np.flatnonzero(place >= 0)
+        chosen.append(table.take(numbers))
+        places.append(place[numbers])
+    order = np.argsort(np.concatenate(places), kind="stable")
+    return pa.concat_tables(chosen).take(order).combine_chunks()
+
+
+def _read_index(store: ResultStore, tables: StoredTables) -> dict[str, str]:
+    """Return the checksums of the records that the tables were made of; none in doubt."""
+    try:
+        index = unseal((store.root / INDEX).read_bytes(), store.root / INDEX)
+        return dict(index["records"]) if index["tables"] == tables.checksum() else {}
+    except (OSError, CschoiceError, LookupError, TypeError, ValueError):
+        return {}
+
+
+def _write_index(store: ResultStore, names: Iterable[JobName]) -> None:
+    """Remember the checksums of the records that the tables were made of."""
+    records = {_label(name): store.checksum(name) for name in names}
+    text = seal({"tables": store.tables.checksum(), "records": records})
+    with replacing(store.root / INDEX) as (temporary,):
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _label(name: JobName) -> str:
+    return f"{name.profile}/{name.experiment}/{name.label}"
+
+
+def _only_in_tables(store: ResultStore, collected: Collection[JobName]) -> set[JobName]:
+    """Return the jobs without a newer result and without a folder to make their rows from."""
     tables = StoredTables(store.root)
     if not tables.exist:
-        return {}
+        return set()
     try:
-        names = [
+        names = {
             name
             for name, key in _keys(tables).items()
             if name not in collected and not store.can_give(name, key)
-        ]
-        return {name: tables.rows(name) for name in names}
+        }
+        if names:
+            tables.check()
     except CschoiceError as error:
         folder = store.root / FOLDER
         raise InvalidFile(
             f"{error}. New tables would lose the rows of jobs that have no run folder: bring the "
             f"file back (from git or a copy), or move {folder} away to do without them"
         ) from error
+    return names
 
 
 def _keys(tables: StoredTables) -> dict[JobName, str | None]:
     """Return the jobs in the tables with their keys; with None where the keys cannot be read."""
     try:
-        return {name: rows[0]["key"] for name, rows in tables.by_job("folds").items()}
-    except CschoiceError:
-        others = [name for name in SCHEMAS if name != "folds"]
-        return {name: None for table in others for name in tables.by_job(table)}
+        return {name: key for name, (key, _) in tables.keys().items()}
+    except CschoiceError as error:
+        found: dict[JobName, str | None] = {}
+        n_readable = 0
+        for table in SCHEMAS:
+            try:
+                found |= dict.fromkeys(tables.names(table))
+                n_readable += 1
+            except CschoiceError:
+                continue
+        if not n_readable:
+            raise error
+        return found

@@ -31,15 +31,15 @@ def run_jobs(
                 on_event(outcome.job, "another run", {"event": "elsewhere"})
                 continue
             if outcome.ended == "died" and store.to_redo(outcome.job):
-                yield outcome, _died(outcome)  # it never began: its earlier result stays
+                yield outcome, _died(outcome)  # its earlier result stays, and what it got to
                 continue
             if outcome.ended == "died":
                 give_up(store, outcome.job, _died(outcome))
-            yield outcome, store.record(outcome.job)
+            yield outcome, store.latest(outcome.job)
         waiting = _await(elsewhere, store)
         for job in elsewhere:
             if job not in waiting:
-                yield Outcome(job, "elsewhere", "another run"), store.record(job)
+                yield Outcome(job, "elsewhere", "another run"), store.latest(job)
 
 
 def _await(jobs: Sequence[Job], store: ResultStore) -> list[Job]:

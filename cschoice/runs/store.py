@@ -8,8 +8,11 @@ runs/<profile>/<experiment>/<dataset>/<learner>/fold-0/
   model/        the fitted learner, with how tables are prepared for it
   predictions.parquet  utilities of the test tasks, if they are to be kept
   claim-0.json  the process that works on it now; see ``io.locks``
-  again         a request to do the job again; goes when that begins
+  again/        the same files, while the job is done again: they take the others' place together
+  attempt.json  the record of doing it again in vain, where the earlier result stays
   log.txt       output of the worker
+
+What is damaged is named in ``damage`` and counts as not there, so that it is made again.
 
 Where a job has no folder, the tables may still have its result: what they hold under the job's
 key is done.
@@ -17,25 +20,23 @@ key is done.
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 
-from cschoice.errors import FileNotUsable, InvalidFile
-from cschoice.io.documents import Format, from_json, to_json
-from cschoice.io.files import read_shared, replacing
+from cschoice.errors import CschoiceError, FileNotUsable
+from cschoice.io.documents import Format, to_json
+from cschoice.io.files import commit, settle
 from cschoice.io.locks import claimed_by_living
+from cschoice.runs import job_files, journals
+from cschoice.runs.job_files import CHECKPOINT, JOB, JOURNAL, MODEL, PREDICTIONS, RECORD
 from cschoice.runs.records import Job, JobName, Record, State, Trial
-from cschoice.runs.tables import StoredTables
+from cschoice.runs.stored_tables import StoredTables
+from cschoice.runs.tables import trials_of
 
-_FORMAT = Format(1, "choose another --results")
-CHECKPOINT = "checkpoint.safetensors"
-_AGAIN = "again"
+_FORMAT = Format(1, "delete this file, it says nothing else; or choose another --results")
+_AGAIN, _ATTEMPT = "again", "attempt.json"
 
 
 class Progress(StrEnum):
@@ -56,20 +57,23 @@ class ResultStore:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.tables = StoredTables(root)
+        self.damage: dict[Path, str] = {}  # by the job's folder
+        # Records with their checksums, as long as their files are the same.
+        self._known: dict[Path, tuple[object, tuple[Record, str] | None]] = {}
 
     def open(self) -> None:
         """Create the folder, or check that this version can read it."""
         self.check()
         path = self.root / "version.json"
         if not path.exists():
-            _write(path, to_json({"version": _FORMAT.version}))
+            job_files.write_document(path, to_json({"version": _FORMAT.version}))
 
     def check(self) -> None:
         """Refuse a folder that this version cannot read; a missing folder is fine."""
         if self.root.is_file():
             raise FileNotUsable(f"{self.root} is a file: choose another --results")
         path = self.root / "version.json"
-        text = _read(path)
+        text = job_files.read_document(path)
         if text is not None:
             _FORMAT.parse(text, path)
 
@@ -78,89 +82,105 @@ class ResultStore:
         label = job.label.replace(":", ".")  # a learner may be named by its place, module:name
         return self.root / "runs" / job.profile / job.experiment / label
 
+    def place(self, job: Job) -> Path:
+        """Return the folder to work in: that of the job, or the one beside an earlier result."""
+        return self.folder(job) / _AGAIN if self.to_redo(job) else self.folder(job)
+
     def begin(self, job: Job) -> None:
-        """Prepare the job's folder; files of another configuration, or to be made again, go."""
+        """Prepare the folder to work in; an earlier result stays until the new one is there."""
         folder = self.folder(job)
         folder.mkdir(parents=True, exist_ok=True)
-        before = self._read_job(folder)
-        is_same = self.begun(job)
+        earlier = self._record_in(folder)
+        (folder / _ATTEMPT).unlink(missing_ok=True)
+        is_another = earlier and earlier.state is State.DONE and earlier.key != job.key
+        if is_another or job_files.is_unreadable(folder / RECORD):
+            (folder / _AGAIN).mkdir(exist_ok=True)
+        place = self.place(job)
+        if job_files.key_of(place) != job.key:
+            job_files.clear(place)
+        if job_files.read_job(place) != job or not self.begun(job):
+            job_files.write_job(place, job)
         # A run that waits for this job must not take an earlier failure for its end.
-        (folder / "record.json").unlink(missing_ok=True)
-        if not is_same or self.to_redo(job):
-            for name in ("trials.jsonl", "predictions.parquet", CHECKPOINT):
-                (folder / name).unlink(missing_ok=True)
-            shutil.rmtree(folder / "model", ignore_errors=True)
-        if before != job or not is_same:
-            _write(folder / "job.json", to_json({**asdict(job), "key": job.key}))
-        (folder / _AGAIN).unlink(missing_ok=True)
-        _drop_torn_line(folder / "trials.jsonl")
+        (place / RECORD).unlink(missing_ok=True)
+        journals.mend(place / JOURNAL)
 
     def begun(self, job: Job) -> bool:
-        """Return whether the folder's files are of exactly this job, in this version."""
-        return self._key(self.folder(job)) == job.key
-
-    def has(self, job: Job | JobName) -> bool:
-        """Return whether there are files of this job, in any configuration."""
-        return (self.folder(job) / "job.json").exists()
+        """Return whether the files to work on are of exactly this job, in this version."""
+        return job_files.key_of(self.place(job)) == job.key
 
     def redo(self, job: Job) -> None:
-        """Request that a job is done again; its result stays until that begins."""
-        if self.folder(job).exists():
-            (self.folder(job) / _AGAIN).touch()
+        """Request that a job is done again; its result stays until there is another one."""
+        if self.folder(job).exists() or self._only_in_tables(job):
+            (self.folder(job) / _AGAIN).mkdir(parents=True, exist_ok=True)
 
     def to_redo(self, job: Job) -> bool:
-        """Return whether a job is to be done again and has not begun."""
-        return (self.folder(job) / _AGAIN).exists()
+        """Return whether a job is to be done again and has not come to an end."""
+        return (self.folder(job) / _AGAIN).is_dir()
 
     def record(self, job: Job) -> Record | None:
         """Return the record of exactly this job, from its folder or the tables; None if neither."""
-        record = self._any_record(self.folder(job))
+        record = self._record_in(self.folder(job))
         if record is not None and record.key == job.key:
             return record
         return self.tables.record(job.name) if self._only_in_tables(job) else None
 
+    def latest(self, job: Job) -> Record | None:
+        """Return the record of the last time, a failure even where an earlier result stays."""
+        with suppress(CschoiceError):
+            attempt = job_files.read_record(self.folder(job) / _ATTEMPT)
+            if attempt is not None and attempt.key == job.key:
+                return attempt
+        return self.record(job)
+
     def can_give(self, name: JobName, key: str | None) -> bool:
         """Return whether the folder of a job has the record of that key; None: of any key."""
-        record = self._any_record(self.folder(name))
+        record = self._record_in(self.folder(name))
         return record is not None and key in (None, record.key)
 
     def finish(self, job: Job, record: Record) -> None:
-        """Write the record: from now on the job is finished."""
-        _write(self.folder(job) / "record.json", to_json(asdict(record)))
+        """Write the record: from now on the job is finished.
+
+        Where there is a result of the same job, a failure does not take its place.
+        """
+        folder, place = self.folder(job), self.place(job)
+        job_files.write_record(place, record)
         if record.state is State.DONE:
-            (self.folder(job) / CHECKPOINT).unlink(missing_ok=True)
+            (place / CHECKPOINT).unlink(missing_ok=True)
+        if place == folder:
+            return
+        earlier = self.record(job)
+        if record.state is State.DONE or earlier is None or earlier.state is not State.DONE:
+            new = {path.name for path in place.iterdir()}
+            commit(place, folder)
+            for name in {JOURNAL, PREDICTIONS, CHECKPOINT, MODEL} - new:
+                job_files.remove(folder / name)
+        else:
+            (place / RECORD).replace(folder / _ATTEMPT)
+            job_files.remove(place)
 
     def trials(self, job: Job) -> list[Trial]:
-        """Return the trials of exactly this job, in order; a torn last line does not count.
+        """Return the trials so far of exactly this job; a damaged line ends them."""
+        if self.begun(job):
+            return journals.read(self.place(job) / JOURNAL).trials
+        result = self.result(job)
+        return result[1] if result else []
 
-        Nor does a second line of the same number: two machines with the same job may both have
-        written it, and a trial is a function of the lines before it.
-        """
-        path = self.folder(job) / "trials.jsonl"
-        if not self.begun(job):
-            return []
-        *lines, _torn = (_read(path) or "").split("\n")
-        trials: dict[int, Trial] = {}
-        for number, line in enumerate(lines, start=1):
-            trial: Trial = from_json(Trial, line, f"line {number} of {path}")
-            trials.setdefault(trial.number, trial)
-        return list(trials.values())
+    def result(self, job: Job) -> tuple[Record, list[Trial]] | None:
+        """Return the record of exactly this job with its trials; None if it has no record."""
+        record = self.record(job)
+        if record is None:
+            return None
+        if self.can_give(job.name, job.key):
+            return record, journals.read(self.folder(job) / JOURNAL).trials
+        return record, trials_of(self.tables.rows(job.name))
 
     def progress_mark(self, job: Job) -> str:
         """Return a text that changes whenever a job gets further, in any protocol."""
-        kept = []
-        for name in ("trials.jsonl", CHECKPOINT, "record.json"):  # the files that a restart reads
-            with suppress(FileNotFoundError):
-                found = (self.folder(job) / name).stat()
-                kept.append((name, found.st_size, found.st_mtime_ns))
-        return to_json(kept)
+        return to_json(job_files.signature(self.place(job), (JOURNAL, CHECKPOINT, RECORD)))
 
     def append(self, job: Job, trial: Trial) -> None:
         """Add a trial to the journal; when this returns it is on disk."""
-        with (self.folder(job) / "trials.jsonl").open("a", encoding="utf-8") as file:
-            file.write(to_json(asdict(trial)) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        journals.append(self.place(job) / JOURNAL, trial)
 
     def progress(self, job: Job, claimed: Callable[[Path], bool] = claimed_by_living) -> Progress:
         """Return the progress of a job; ``claimed`` tells whether a process works in a folder."""
@@ -169,80 +189,74 @@ class ResultStore:
         folder = self.folder(job)
         if claimed(folder):
             return Progress.RUNNING
+        if self.to_redo(job):
+            return Progress.STALE
         if self._only_in_tables(job):
             return Progress.DONE
-        record = self._any_record(folder)
+        record = self._record_in(folder)
         if record is None:
             return Progress.TO_DO
-        if record.key != job.key or self.to_redo(job):
-            return Progress.STALE
-        return Progress(record.state)
+        return Progress(record.state) if record.key == job.key else Progress.STALE
 
     def done(self, job: Job) -> bool:
         """Return whether the job's folder has its result, and nobody asked for another one."""
-        record = self._any_record(self.folder(job))
+        record = self._record_in(self.folder(job))
         done = record is not None and record.key == job.key and record.state is State.DONE
         return done and not self.to_redo(job)
 
-    def _only_in_tables(self, job: Job) -> bool:
-        """Return whether the tables have this job done, and its folder has nothing of it."""
-        return self.tables.done.get(job.name) == job.key and not self.begun(job)
+    def names(self) -> Iterator[JobName]:
+        """Yield the name of every job that has files here, in a fixed order."""
+        for path in sorted((self.root / "runs").glob("*/*/*/*/fold-*")):
+            number = path.name.removeprefix("fold-")
+            known = any((path / name).exists() for name in (JOB, RECORD))
+            if known and number.isdecimal() and str(int(number)) == number:
+                profile, experiment, dataset, learner = path.parts[-5:-1]
+                yield JobName(profile, experiment, dataset, learner, int(number))
 
     def jobs(self) -> Iterator[Job]:
-        """Yield every job that has files here, in a fixed order."""
-        for path in sorted((self.root / "runs").glob("*/*/*/*/*/job.json")):
-            job = self._read_job(path.parent)
+        """Yield every job that has files here, in a fixed order; damaged ones are left out."""
+        for name in self.names():
+            job = self.job(name)
             if job is not None:
                 yield job
 
-    def _read_job(self, folder: Path) -> Job | None:
-        """Return the job that the folder belongs to; None if there is none or it is cut short."""
-        path = folder / "job.json"
-        try:
-            text = _read(path)
-            job: Job | None = from_json(Job, text, path) if text else None
-        except InvalidFile:
+    def job(self, name: JobName) -> Job | None:
+        """Return the job in a folder; None if there is none or it is damaged."""
+        return job_files.read_job(self.folder(name))
+
+    def forget_tables(self) -> None:
+        """Look into the tables again when they are next asked: they were written anew."""
+        self.tables = StoredTables(self.root)
+
+    def _only_in_tables(self, job: Job) -> bool:
+        """Return whether the tables have this job done, and its folder has nothing of it."""
+        in_tables = self.tables.done.get(job.name) == job.key
+        return in_tables and job_files.key_of(self.folder(job)) != job.key
+
+    def checksum(self, name: JobName) -> str:
+        """Return the checksum of the record in a job's folder; empty if there is none."""
+        found = self._found_in(self.folder(name))
+        return found[1] if found else ""
+
+    def _record_in(self, folder: Path) -> Record | None:
+        """Return the record in a folder; None if it, or the journal behind it, is damaged."""
+        found = self._found_in(folder)
+        return found[0] if found else None
+
+    def _found_in(self, folder: Path) -> tuple[Record, str] | None:
+        with suppress(FileNotUsable):  # one may look without the right to write
+            settle(folder)
+        state = job_files.signature(folder, (RECORD, JOURNAL))
+        if not state or state[0][0] != RECORD:
+            self.damage.pop(folder, None)
             return None
-        return job
-
-    def _key(self, folder: Path) -> str | None:
-        """Return the key of the folder's job, as the version that began the job wrote it."""
-        try:
-            key = json.loads(_read(folder / "job.json") or "null")["key"]
-        except (ValueError, TypeError, KeyError):
-            return None
-        return str(key)
-
-    def _any_record(self, folder: Path) -> Record | None:
-        """Return the record in a folder; one that is cut short counts as none."""
-        path = folder / "record.json"
-        try:
-            text = _read(path)
-            record: Record | None = from_json(Record, text, path) if text else None
-        except InvalidFile:
-            return None
-        return record
-
-
-def _drop_torn_line(path: Path) -> None:
-    """Cut off the part of a line that a killed process left at the end."""
-    if path.exists():
-        content = path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            with path.open("r+b") as file:
-                file.truncate(whole)
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return read_shared(path)
-    except OSError as error:
-        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidFile(f"{path} is damaged: it is not text") from error
-
-
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as (temporary,):
-        temporary.write_text(text + "\n", encoding="utf-8")
+        known = self._known.get(folder)
+        if known is None or known[0] != state:
+            self.damage.pop(folder, None)
+            found: tuple[Record, str] | None = None
+            try:
+                found = job_files.intact_record(folder)
+            except CschoiceError as error:
+                self.damage[folder] = str(error)
+            known = self._known[folder] = (state, found)
+        return known[1]

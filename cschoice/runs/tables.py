@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cschoice.datasets import DATASETS
 from cschoice.errors import FileNotUsable, InvalidFile, UnknownName
 from cschoice.io.documents import to_json
-from cschoice.io.files import replacing
+from cschoice.io.files import read_regular, replacing, settle
 from cschoice.registry import unknown_name
 from cschoice.runs.environment import origin
-from cschoice.runs.records import Curve, Job, JobName, Record, State, Trial
+from cschoice.runs.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
+from cschoice.runs.table_checksums import belong_together, fits, marked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,16 +83,11 @@ def rows_of(job: Job, record: Record, trials: Sequence[Trial]) -> dict[str, list
     """Return the rows of a finished job."""
     name = job.name._asdict()
     return {
-        "folds": [name | _fold_row(job, record)],
+        "folds": [name | fold_row(job, record)],
         "metrics": [name | {"metric": key, "value": record.metrics[key]} for key in record.metrics],
         "trials": [name | _trial_row(trial) for trial in trials],
         "curves": [name | row for row in _curve_rows(record)],
     }
-
-
-def name_of(row: Row) -> JobName:
-    """Return the name of the job that a row belongs to."""
-    return JobName(*(row[field] for field in JobName._fields))
 
 
 def record_of(rows: Rows) -> Record:
@@ -119,44 +115,20 @@ def record_of(rows: Rows) -> Record:
     )
 
 
-class StoredTables:
-    """The tables of a results folder, each read when it is first asked for."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._by_job: dict[str, dict[JobName, list[Row]]] = {}
-
-    @property
-    def exist(self) -> bool:
-        """Return whether there are any."""
-        return any((self.root / FOLDER / f"{name}.parquet").exists() for name in SCHEMAS)
-
-    @cached_property
-    def done(self) -> dict[JobName, str]:
-        """Return the key of every job that the tables say is done; none if they cannot be read."""
-        try:
-            folds = self.by_job("folds") if self.exist else {}
-        except (FileNotUsable, InvalidFile):
-            return {}
-        found = {name: rows[0] for name, rows in folds.items()}
-        return {name: row["key"] for name, row in found.items() if row["state"] == State.DONE}
-
-    def record(self, name: JobName) -> Record:
-        """Return the record of a job that is in the tables."""
-        return record_of(self.rows(name))
-
-    def rows(self, name: JobName) -> dict[str, list[Row]]:
-        """Return the rows of a job in all tables."""
-        return {table: self.by_job(table).get(name, []) for table in SCHEMAS}
-
-    def by_job(self, table: str) -> dict[JobName, list[Row]]:
-        """Return the rows of a table, grouped by job."""
-        if table not in self._by_job:
-            grouped: dict[JobName, list[Row]] = {}
-            for row in read_arrow(self.root, table).to_pylist():
-                grouped.setdefault(name_of(row), []).append(row)
-            self._by_job[table] = grouped
-        return self._by_job[table]
+def trials_of(rows: Rows) -> list[Trial]:
+    """Return the trials that the rows of a job were made of."""
+    return [
+        Trial(
+            number=row["number"],
+            rung=Rung(row["rung"]),
+            params=json.loads(row["params"]),
+            losses=json.loads(row["losses"]),
+            state=TrialState(row["state"]),
+            seconds=row["seconds"],
+            error=row["error"],
+        )
+        for row in rows["trials"]
+    ]
 
 
 def load_results(folder: str | Path = "results", table: str = "metrics") -> pd.DataFrame:
@@ -172,24 +144,60 @@ def read(results: Path, name: str) -> pd.DataFrame:
     return frame
 
 
-def read_arrow(results: Path, name: str) -> pa.Table:
-    """Return one of the tables as it is in its file: a missing value is None, not NaN."""
+def read_arrow(results: Path, name: str, *, alone: bool = False) -> pa.Table:
+    """Return one of the tables as it is in its file: a missing value is None, not NaN.
+
+    Its values must fit its checksum, and the other tables be those that were written with it,
+    unless it is read ``alone``.
+    """
+    folder = results / FOLDER
+    path = folder / f"{name}.parquet"
+    with suppress(FileNotUsable):  # one may look without the right to write
+        settle(folder)
+    table = _verified(path)
+    if not alone:
+        _check_others(folder, name)
+    return _with_added_columns(table) if name == "folds" else table
+
+
+def _verified(path: Path) -> pa.Table:
+    """Return the table in a file; refuse one that is damaged or of another version."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = results / FOLDER / f"{name}.parquet"
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(pa.BufferReader(read_regular(path)), page_checksum_verification=True)
+        version = int((table.schema.metadata or {}).get(b"cschoice", b"0"))
+        intact = fits(table)
     except FileNotFoundError:
         raise FileNotUsable(
             f"{path} is not there: run 'cschoice run' first, or 'cschoice collect' for old results"
         ) from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InvalidFile(f"{path} cannot be read ({error}): run 'cschoice collect'") from error
-    version = (table.schema.metadata or {}).get(b"cschoice", b"0")
-    if int(version) != TABLES_VERSION:
-        raise InvalidFile(f"{path} is of version {int(version)}, not {TABLES_VERSION}")
-    return _with_added_columns(table) if name == "folds" else table
+    except (pa.ArrowException, OSError, ValueError, MemoryError, TypeError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise InvalidFile(f"{path} cannot be read ({why}): run 'cschoice collect'") from error
+    if version != TABLES_VERSION:
+        raise InvalidFile(f"{path} is of version {version}, not {TABLES_VERSION}")
+    if not intact:
+        raise InvalidFile(f"{path} is damaged (its checksum does not fit): run 'cschoice collect'")
+    return table
+
+
+def _check_others(folder: Path, name: str) -> None:
+    """Refuse a table beside others that were not written together with it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schemas = {}
+    for other in SCHEMAS:
+        with suppress(pa.ArrowException, OSError, ValueError):  # that is said when it is read
+            schemas[other] = pq.read_schema(folder / f"{other}.parquet")
+    for other, schema in schemas.items():
+        if name in schemas and not belong_together([schemas[name], schema]):
+            raise InvalidFile(
+                f"{folder / name}.parquet and {other}.parquet were not written together: "
+                "run 'cschoice collect'"
+            )
 
 
 def _with_added_columns(folds: pa.Table) -> pa.Table:
@@ -211,21 +219,28 @@ def _with_added_columns(folds: pa.Table) -> pa.Table:
     return folds
 
 
-def write(results: Path, rows: Rows) -> None:
-    """Write all tables, or none of them."""
+def as_table(name: str, rows: Sequence[Row]) -> pa.Table:
+    """Return rows as one of the tables."""
     import pyarrow as pa
+
+    fields = [(column, pa.type_for_alias(kind)) for column, kind in SCHEMAS[name]]
+    return pa.Table.from_pylist(list(rows), schema=pa.schema(fields))
+
+
+def write(results: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write all tables, or none of them."""
     import pyarrow.parquet as pq
 
     paths = [results / FOLDER / f"{name}.parquet" for name in SCHEMAS]
+    with_checksums = marked(tables, {"cschoice": str(TABLES_VERSION)})
     with replacing(*paths) as temporaries:
         for name, temporary in zip(SCHEMAS, temporaries, strict=True):
-            fields = [(column, pa.type_for_alias(kind)) for column, kind in SCHEMAS[name]]
-            schema = pa.schema(fields, metadata={"cschoice": str(TABLES_VERSION)})
-            table = pa.Table.from_pylist(list(rows[name]), schema=schema)
-            pq.write_table(table, temporary, compression="zstd")
+            table = with_checksums[name]
+            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
-def _fold_row(job: Job, record: Record) -> Row:
+def fold_row(job: Job, record: Record) -> Row:
+    """Return the row of a finished job in ``folds``, without its name."""
     return {
         "kind": record.kind or str(DATASETS[job.dataset].kind),
         "state": str(record.state),

@@ -58,7 +58,7 @@ def work(context: Context, owner: str = "") -> Record | None:
     The one place that catches everything: whatever a job does costs only that job.
     """
     job, store = context.job, context.store
-    folder = context.folder
+    folder = store.folder(job)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with claim(folder, owner) as mine:

@@ -15,11 +15,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from cschoice.datasets import DATASETS
-from cschoice.errors import ConfigError, FileNotUsable
+from cschoice.errors import ConfigError
+from cschoice.io.plain_yaml import read_yaml
 from cschoice.learners import LEARNERS
 from cschoice.registry import load as registry_load
 from cschoice.registry import unknown_name
@@ -45,15 +45,7 @@ def load(path: Path | None = None) -> Study:
         path = Path(DEFAULT_FILE)
         if not path.exists():
             path = Path(str(files("cschoice") / DEFAULT_FILE))
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError([f"{path}: not UTF-8 text: {error}"]) from error
-    except yaml.YAMLError as error:
-        raise ConfigError([f"{path}: not YAML: {' '.join(str(error).split())}"]) from error
-    return check(content, path)
+    return check(read_yaml(path), path)
 
 
 def check(content: Any, path: Path) -> Study:

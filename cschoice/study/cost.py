@@ -4,34 +4,43 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from cschoice.datasets import make_dataset
 from cschoice.errors import DataUnavailable
 from cschoice.learners import make_learner
 from cschoice.runs.protocols.protocol import protocol_of
-from cschoice.runs.records import Job, State
+from cschoice.runs.records import Job, JobName, State
 from cschoice.runs.store import ResultStore
 
 _PROBE_TASKS = 64
+_ENOUGH = 20  # finished jobs, to know what one takes
 
 Cell = tuple[str, str]
 
 
 def cpu_seconds(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
     """Return the expected CPU seconds per job for each dataset and learner."""
-    finished = [
-        (job, record.seconds)
-        for job in store.jobs()
-        if (record := store.record(job)) is not None and record.state is State.DONE
-    ]
+    names: dict[Cell, list[JobName]] = {}
+    for name in store.names():
+        names.setdefault((name.dataset, name.learner), []).append(name)
     seconds: dict[Cell, float] = {}
     for job in jobs:
         cell = (job.dataset, job.learner)
         if cell not in seconds:
-            taken = [one for other, one in finished if _alike(job, other)]
+            taken = list(islice(_taken(job, names.get(cell, ()), store), _ENOUGH))
             seconds[cell] = statistics.median(taken) if taken else _probe(job)
     return seconds
+
+
+def _taken(job: Job, names: Iterable[JobName], store: ResultStore) -> Iterator[float]:
+    """Yield the CPU seconds of finished jobs of these names that are like this one."""
+    for name in names:
+        other = store.job(name)
+        record = store.record(other) if other and _alike(job, other) else None
+        if record is not None and record.state is State.DONE:
+            yield record.seconds
 
 
 def _alike(job: Job, other: Job) -> bool:

@@ -221,16 +221,17 @@ def planned_on_disk(
     trials or with this run's. Tables are made of planned jobs: results of a changed
     configuration are never mixed with new ones.
     """
-    found = list(store.jobs())
-    protocols = {name: experiment.protocol for name, experiment in study.experiments.items()}
-    known = {job.name for job in planned}
-    names = [job.name for job in found if job.protocol == protocols.get(job.experiment)]
-    wanted = set(planned)
+    names = set(store.names())
+    wanted = dict.fromkeys(planned)
     for number in {n_trials, None}:
-        others = names if number != n_trials else [name for name in names if name not in known]
-        wanted |= set(plan_of(study, store, others, number))
-    current = [job for job in found if job in wanted and store.begun(job)]
-    return current, len(found) - len(current)
+        others = names if number != n_trials else names - {job.name for job in planned}
+        wanted |= dict.fromkeys(plan_of(study, store, others, number))
+    current = [
+        job
+        for job in wanted
+        if job.name in names and (store.can_give(job.name, job.key) or store.begun(job))
+    ]
+    return current, len(names - {job.name for job in current})
 
 
 def plan_of(

@@ -14,7 +14,7 @@ from cschoice.io.locks import claimed_by_living
 from cschoice.runs.collect import check_tables, collect
 from cschoice.runs.executors import Executor, OnEvent, Outcome
 from cschoice.runs.executors.local import LocalExecutor, local_slots
-from cschoice.runs.records import Job, Record
+from cschoice.runs.records import Job, Record, State
 from cschoice.runs.run import run_jobs
 from cschoice.runs.store import Progress, ResultStore
 from cschoice.study.config import DEFAULT_PROFILE, load
@@ -52,6 +52,7 @@ class StudyRun:
         self.left = [
             job for job in self.jobs if job in again or store.progress(job) is not Progress.DONE
         ]
+        self.n_failed = 0  # jobs of this run, also where an earlier result stays
 
     def open(self) -> None:
         """Prepare the results folder: from here on files are written."""
@@ -67,7 +68,9 @@ class StudyRun:
         self, executor: Executor, on_event: OnEvent = _ignore
     ) -> Iterator[tuple[Outcome, Record | None]]:
         """Run the jobs that are left; yield each outcome with its record."""
-        return run_jobs(self.left, self.store, executor, on_event)
+        for outcome, record in run_jobs(self.left, self.store, executor, on_event):
+            self.n_failed += record is None or record.state is State.FAILED
+            yield outcome, record
 
     def collect(self) -> None:
         """Write the tables of everything that the study has now."""

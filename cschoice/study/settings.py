@@ -12,12 +12,14 @@ from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.protocols import PROTOCOLS
-from cschoice.runs.protocols.protocol import Count, Protocol, Share
+from cschoice.runs.protocols.protocol import MOST, Protocol, Share
 from cschoice.runs.records import Budget, Ensemble, Frugal
+
+MOST_FOLDS, MOST_TRIALS = 1_000, 100_000
 
 Section = TypeVar("Section")
 
-Name = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]  # it becomes the name of a folder
+Name = Annotated[str, Field(pattern=r"^\w[\w.-]{0,99}$")]  # it becomes the name of a folder
 
 
 def _known_protocol(name: str) -> str:
@@ -54,7 +56,7 @@ class Experiment(_Strict):
 class EnsembleSettings(_Strict):
     """The models that predict together where tasks are few; see ``records.Ensemble``."""
 
-    n_members: Count = Ensemble.n_members
+    n_members: Annotated[int, Field(ge=1, le=1_000)] = Ensemble.n_members
     held_out: Annotated[float, Field(gt=0, lt=1)] = Ensemble.held_out
 
 
@@ -65,21 +67,22 @@ class FrugalSettings(_Strict):
     epoch_share: Share = 1.0
     hopeless: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     clear_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Frugal.clear_gain
-    few_tasks: Annotated[int, Field(ge=0)] = Frugal.few_tasks
+    few_tasks: Annotated[int, Field(ge=0, le=MOST)] = Frugal.few_tasks
     ensemble: EnsembleSettings = EnsembleSettings()
 
 
 class Profile(_Strict):
     """The cost of a study: the same protocol from seconds to weeks."""
 
-    seed: Annotated[int, Field(ge=0)] = 0
-    folds: Count = 5
-    trials: Annotated[int, Field(ge=0)] = 100
-    spread: Annotated[int, Field(ge=0)] = Budget.n_spread
-    inner_splits: Count = 3
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    folds: Annotated[int, Field(ge=1, le=MOST_FOLDS)] = 5
+    trials: Annotated[int, Field(ge=0, le=MOST_TRIALS)] = 100
+    # Trials before the Gaussian process proposes; at most half.
+    spread: Annotated[int, Field(ge=0, le=MOST_TRIALS)] = Budget.n_spread
+    inner_splits: Annotated[int, Field(ge=1, le=MOST_FOLDS)] = 3
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
     threshold_refit: bool = True
-    threads: Count = 1
+    threads: Annotated[int, Field(ge=1, le=1_024)] = 1
     frugal: FrugalSettings | None = None
     datasets: dict[str, Any] = {}  # for every dataset that has such a parameter
     # Parameters and limits for every learner that has such; under a learner's name, for it alone.

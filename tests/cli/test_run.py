@@ -173,7 +173,9 @@ def test_a_study_goes_on_from_its_tables_alone(run):
     assert "✓" not in result.stderr
     assert result.stdout.startswith("4 of 4 jobs done")
     assert tables() == before
-    assert "3 jobs have no folder: their rows of earlier tables were kept" in run("collect").stderr
+    assert (
+        "3 jobs have no result in a folder: their earlier rows were kept" in run("collect").stderr
+    )
     assert tables() == before
 
 

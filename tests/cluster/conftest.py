@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pytest
 from faults.conftest import COMMAND, Study
 
-from cschoice.io.files import process_alive, read_shared
+from cschoice.io.files import read_shared
+from cschoice.io.processes import process_alive
 
 from .cluster import running_cluster, why_not
 

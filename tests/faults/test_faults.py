@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from cschoice.io.files import process_alive
+from cschoice.io.processes import process_alive
 from cschoice.runs.protocols import checkpoints
 
 from .conftest import Study, assert_same, wait_for

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from cschoice.estimates.estimates import Coefficient, Estimates
+from cschoice.io.spreadsheets import harmless
 from cschoice.report.contents.estimate_tables import EstimationReport, estimate_tables, labels
 from cschoice.report.formats.html import page
 from cschoice.report.formats.html.tables import html_table
@@ -49,7 +50,7 @@ def csv_text(report: EstimationReport) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_CSV_HEAD)
-    writer.writerows(_csv_rows(report))
+    writer.writerows(map(harmless, row) for row in _csv_rows(report))
     return file.getvalue()
 
 

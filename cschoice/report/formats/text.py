@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from cschoice.io.spreadsheets import harmless
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents.outline import TITLE, Section, outline
 from cschoice.report.contents.table import (
@@ -167,6 +168,6 @@ def _ranks(summary: Summary) -> Iterable[Sequence[object]]:
 def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerow(map(harmless, head))
+    writer.writerows(map(harmless, row) for row in rows)
     return file.getvalue().encode()

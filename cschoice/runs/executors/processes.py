@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NoReturn, Protocol
 
-from cschoice.io.files import process_alive
+from cschoice.io.processes import process_alive
 from cschoice.runs import worker
 
 # What a job loads sooner or later. The first three are loaded at once; the others, for learners

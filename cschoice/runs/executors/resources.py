@@ -7,21 +7,29 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-# They tie a job to its files and to its place in the queue.
-_OURS = {
-    "array", "clusters", "dependency", "error", "job-name", "no-requeue", "open-mode", "output",
-    "parsable", "requeue", "signal", "test-only", "wait", "wrap",
+# All others tie a job to its files and to its place in the queue, or run what they are given.
+_ALLOWED = {
+    "acctg-freq", "begin", "comment", "constraint", "contiguous", "core-spec", "cores-per-socket",
+    "cpu-freq", "cpus-per-gpu", "deadline", "distribution", "exclude", "exclusive", "gpu-bind",
+    "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags",
+    "hint", "licenses", "mail-type", "mail-user", "mcs-label", "mem-bind", "mem-per-cpu",
+    "mem-per-gpu", "mincpus", "network", "nice", "nodelist", "nodes", "ntasks-per-core",
+    "ntasks-per-node", "ntasks-per-socket", "oversubscribe", "power", "prefer", "priority",
+    "profile", "qos", "reservation", "sockets-per-node", "spread-job", "switches", "thread-spec",
+    "threads-per-core", "time-min", "tmp", "use-min-nodes", "wckey",
 }  # fmt: skip
+# One word: what follows a blank or a line break would be another option, or a command.
+_WORD = r"[\w.,:;@%/*+=()&|!\[\]-]{1,1000}"
 
 
 def _memory(text: Any) -> str:
-    if not (isinstance(text, str) and re.fullmatch(r"\d+[KMGT]", text)):
+    if not (isinstance(text, str) and re.fullmatch(r"[0-9]{1,15}[KMGT]", text)):
         raise ValueError("memory is a whole number with K, M, G or T, such as 8G")
     return text
 
 
 def _time_limit(text: Any) -> str:
-    form = r"\d+|\d+(:\d+){1,2}|\d+-\d+(:\d+){0,2}"
+    form = r"[0-9]{1,9}|[0-9]{1,9}(:[0-9]{1,9}){1,2}|[0-9]{1,6}-[0-9]{1,9}(:[0-9]{1,9}){0,2}"
     if not (isinstance(text, str) and re.fullmatch(form, text) and _minutes(text)):
         raise ValueError(
             "a time limit is '[days-]hours:minutes:seconds' in quotes, such as '12:00:00' "
@@ -39,11 +47,24 @@ def _minutes(text: str) -> int:
     return (int(days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
 
 
+def _one_word(value: Any) -> Any:
+    if isinstance(value, str) and not re.fullmatch(_WORD, value, re.ASCII):
+        raise ValueError("this must be one word of letters, digits and the usual signs")
+    return value
+
+
 def _sbatch(options: dict[str, Any]) -> dict[str, Any]:
     named = {name.lstrip("-").replace("_", "-"): value for name, value in options.items()}
-    if taken := _OURS & set(named):
-        raise ValueError(f"cschoice itself sets {', '.join(sorted(taken))}: leave them out")
+    if others := sorted(set(named) - _ALLOWED):
+        allowed = ", ".join(sorted(_ALLOWED))
+        raise ValueError(f"{', '.join(others)!r} cannot be set here; allowed are {allowed}")
+    for name, value in named.items():
+        if isinstance(value, str) and not re.fullmatch(_WORD, value, re.ASCII):
+            raise ValueError(f"{name} must be one word of letters, digits and the usual signs")
     return named
+
+
+Word = Annotated[str, AfterValidator(_one_word)]
 
 
 class Resources(BaseModel):
@@ -53,13 +74,14 @@ class Resources(BaseModel):
 
     name: str = "local"  # a row of EXECUTORS
     options: dict[str, Any] = {}  # of an executor of another package
-    partition: str | None = None
-    account: str | None = None
-    gpus: Annotated[int, Field(ge=0)] = 0
-    cpus: Annotated[int, Field(ge=1)] = 1
+    partition: Word | None = None
+    account: Word | None = None
+    gpus: Annotated[int, Field(ge=0, le=10_000)] = 0
+    cpus: Annotated[int, Field(ge=1, le=100_000)] = 1
     mem: Annotated[str, BeforeValidator(_memory)] | None = None
     time: Annotated[str, BeforeValidator(_time_limit)] = "12:00:00"
-    max_jobs: Annotated[int, Field(ge=1)] | None = None  # at once; as many as SLURM allows
+    # At once; as many as SLURM allows.
+    max_jobs: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     sbatch: Annotated[dict[str, bool | int | str], AfterValidator(_sbatch)] = {}
 
     @property

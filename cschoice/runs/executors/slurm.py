@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cschoice.errors import ClusterError, InvalidFile
+from cschoice.errors import ClusterError
 from cschoice.io.files import refresh
 from cschoice.io.locks import claimed_by_living, owner_of, release
 from cschoice.runs.executors import (
@@ -28,7 +28,8 @@ from cschoice.runs.executors.resources import Resources
 from cschoice.runs.executors.slurm_batches import Batches, owner, owns
 from cschoice.runs.executors.slurm_queue import Task
 from cschoice.runs.executors.slurm_submission import Submission
-from cschoice.runs.records import Job, Trial
+from cschoice.runs.job_files import JOURNAL
+from cschoice.runs.records import Job
 from cschoice.runs.store import Progress, ResultStore
 from cschoice.runs.tuning import best_trial
 
@@ -165,22 +166,16 @@ class SlurmExecutor:
             return
         on_event(job, task.node, {"event": "running"})
         try:
-            size = (self.store.folder(job) / "trials.jsonl").stat().st_size
+            size = (self.store.place(job) / JOURNAL).stat().st_size
         except OSError:
             return
         if size != self._journals.get(job):
             self._journals[job] = size
-            trials = self._trials(job)
+            trials = self.store.trials(job)
             best = best_trial(trials)
             number = min(len(trials), job.budget.n_trials - 1)
             loss = best.loss if best else None
             on_event(job, task.node, {"event": "tried", "number": number, "rung": "", "best": loss})
-
-    def _trials(self, job: Job) -> list[Trial]:
-        try:
-            return self.store.trials(job)
-        except InvalidFile:
-            return []
 
     def _ended(self, task_id: str, job: Job, task: Task | None) -> Outcome | None:
         """Return the outcome of a task that left the queue; None if it runs again."""

@@ -9,16 +9,19 @@ The queue is SLURM's and only SLURM's: nothing here says that a job waits, runs 
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from cschoice.errors import ClusterError
 from cschoice.io.documents import from_json, to_json
-from cschoice.io.files import read_shared, replacing
+from cschoice.io.files import explained, read_shared, replacing
 from cschoice.runs.executors.slurm_queue import Task
 from cschoice.runs.records import Job
 from cschoice.runs.store import Progress, ResultStore
@@ -36,6 +39,10 @@ class Batches:
     def new(self, cluster: str, jobs: Sequence[Job]) -> Path:
         """Write down the jobs of an array that is going to be submitted."""
         folder = self.root.absolute() / f"cschoice-{cluster}-{secrets.token_hex(4)}"
+        with explained(folder):
+            self.root.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)  # SLURM will run what is in it
+        _check_owner(self.root)
         with replacing(folder / "jobs.jsonl") as (temporary,):
             temporary.write_text("".join(f"{to_json(asdict(job))}\n" for job in jobs))
         self._known[folder.name] = list(jobs)
@@ -50,7 +57,7 @@ class Batches:
         """Return the jobs of an array; none if it is not of this results folder."""
         if batch not in self._known and batch.startswith("cschoice-"):
             path = self.root / batch / "jobs.jsonl"
-            lines = (read_shared(path) or "").splitlines()
+            lines = (read_shared(path) or b"").splitlines()
             self._known[batch] = [from_json(Job, line, path) for line in lines]
         return self._known.get(batch, [])
 
@@ -71,6 +78,17 @@ class Batches:
                 and all(self.store.progress(job) in over for job in jobs)
             ):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_owner(folder: Path) -> None:
+    """Refuse a folder in which others could put jobs of their own in place of ours."""
+    status = folder.stat()
+    foreign = status.st_uid not in (os.getuid(), 0)
+    if foreign or (status.st_mode & 0o002 and not status.st_mode & stat.S_ISVTX):
+        raise ClusterError(
+            f"others may change what is in {folder}, from where SLURM runs jobs: take their right "
+            "to write away, or choose another --results"
+        )
 
 
 def owner(batch: str, index: int) -> str:

@@ -90,7 +90,7 @@ class Submission:
             for index, job in enumerate(jobs)
         ]
         try:
-            with _outside_of_jobs(), redirect_stderr(io.StringIO()):  # we report it ourselves
+            with _outside_of_jobs(), _private_files(), redirect_stderr(io.StringIO()):
                 executor = submitit.SlurmExecutor(folder=folder, max_num_timeout=_ALWAYS)
                 executor.update_parameters(**self._parameters(folder.name, len(jobs), before))
                 submitted = executor.submit_array(tasks)
@@ -135,6 +135,16 @@ def _take_back(folder: Path) -> None:
     with suppress(ClusterError):
         cancel(f"--name={folder.name}")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Make files that only this user may read: submitit's are run when they are."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 @contextmanager

@@ -47,8 +47,8 @@ class Context:
 
     @property
     def folder(self) -> Path:
-        """Return the job's folder."""
-        return self.store.folder(self.job)
+        """Return the folder to work in."""
+        return self.store.place(self.job)
 
     def check(self) -> None:
         """End here if someone else took the job over; to be asked before writing its files."""

@@ -33,7 +33,7 @@ from cschoice.runs.records import Budget, Curve, Job, Record, State
 from cschoice.tasks import ChoiceTasks
 
 METRIC = "normalized-accuracy"  # comparable across sizes
-_Size = Annotated[int, Field(ge=2)]
+_Size = Annotated[int, Field(ge=2, le=10_000)]
 
 
 class Generalization(Protocol):

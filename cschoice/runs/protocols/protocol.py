@@ -13,7 +13,8 @@ from cschoice.runs.protocols import PROTOCOLS
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job, Record
 
-Count = Annotated[int, Field(ge=1)]
+MOST = 1_000_000_000  # of anything: more is a slip of the hand
+Count = Annotated[int, Field(ge=1, le=MOST)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 # The record that the experiment behind this one has for a job's dataset, learner and fold.

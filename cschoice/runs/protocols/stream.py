@@ -16,6 +16,7 @@ from cschoice.datasets import make_dataset
 from cschoice.errors import InvalidFile
 from cschoice.evaluation.metrics import TARGETS, metric
 from cschoice.learners.preparation import Preparation
+from cschoice.runs.job_files import CHECKPOINT
 from cschoice.runs.protocols import checkpoints
 from cschoice.runs.protocols.checkpoints import Checkpoint, CurveSoFar
 from cschoice.runs.protocols.context import Context
@@ -29,7 +30,6 @@ from cschoice.runs.protocols.fitting import (
 )
 from cschoice.runs.protocols.protocol import Count, Earlier, Protocol, Share
 from cschoice.runs.records import Budget, Curve, Job, Record
-from cschoice.runs.store import CHECKPOINT
 from cschoice.tasks import ChoiceTasks, Kind
 
 METRIC = TARGETS[Kind.SINGLETON]

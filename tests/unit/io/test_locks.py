@@ -9,7 +9,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from cschoice.io import locks
+from cschoice.io import locks, processes
+from cschoice.io.processes import started
 
 
 def test_a_claim_excludes_others_and_ends(tmp_path):
@@ -105,7 +106,7 @@ def test_someone_who_came_in_between_is_not_pushed_aside(tmp_path, monkeypatch):
 
     def late_link(draft, path):
         living = {"host": socket.gethostname(), "pid": os.getpid()}
-        living["started"] = locks._started(os.getpid())
+        living["started"] = started(os.getpid())
         (tmp_path / "claim-2.json").write_text(json.dumps(living))
         (tmp_path / "claim-0.json").unlink()
         link(draft, path)
@@ -120,5 +121,42 @@ def test_someone_who_came_in_between_is_not_pushed_aside(tmp_path, monkeypatch):
 def test_a_claim_that_was_never_written_whole_is_dead(tmp_path):
     (tmp_path / "claim-3.json").write_text("")
     assert not locks.claimed_by_living(tmp_path)
+    with locks.claim(tmp_path) as mine:
+        assert mine
+
+
+def test_a_container_with_the_same_name_and_numbers_is_another_machine(tmp_path, monkeypatch):
+    with locks.claim(tmp_path) as mine:
+        assert mine
+        monkeypatch.setattr(processes, "machine", lambda: "another0room")
+        monkeypatch.setattr(locks, "machine", lambda: "another0room")
+        with locks.claim(tmp_path) as theirs:
+            assert theirs is None
+        old = mine.path.stat().st_mtime - 3_600
+        os.utime(mine.path, (old, old))
+        assert not locks.claimed_by_living(tmp_path)
+
+
+def test_foreign_files_are_nobodys_claims(tmp_path):
+    (tmp_path / "claim-0 (conflicted copy).json").write_text("{}")
+    (tmp_path / "claim-x.json").write_text("")
+    for number, content in enumerate(["{}", "[1]", '{"pid": "1"}', "[" * 5_000, "\ud800"]):
+        text = content.encode("utf-8", "surrogatepass")
+        (tmp_path / f"claim-{number}.json").write_bytes(text)
+    assert not locks.claimed_by_living(tmp_path)
+    assert locks.owner_of(tmp_path) == ""
+    with locks.claim(tmp_path) as mine:
+        assert mine
+        assert mine.path.name == "claim-5.json"
+    assert sorted(path.name for path in tmp_path.iterdir())[0] == "claim-0 (conflicted copy).json"
+
+
+def test_a_claim_that_cannot_be_read_lives_as_long_as_it_is_young(tmp_path):
+    claim = tmp_path / "claim-0.json"
+    os.mkfifo(claim)
+    with locks.claim(tmp_path) as mine:
+        assert mine is None
+    old = claim.stat().st_mtime - 3_600
+    os.utime(claim, (old, old))
     with locks.claim(tmp_path) as mine:
         assert mine

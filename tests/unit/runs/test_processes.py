@@ -9,7 +9,7 @@ import time
 import pytest
 from job_examples import make_job
 
-from cschoice.io.files import process_alive
+from cschoice.io.processes import process_alive
 from cschoice.runs.executors.processes import ForkServer, Spawner
 from cschoice.runs.records import State
 from cschoice.runs.store import ResultStore

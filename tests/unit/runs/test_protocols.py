@@ -12,12 +12,13 @@ from cschoice.evaluation.metrics import metric
 from cschoice.learners.saving import load as load_learner
 from cschoice.registry import load as load_named
 from cschoice.runs.collect import collect
+from cschoice.runs.job_files import CHECKPOINT
 from cschoice.runs.protocols import PROTOCOLS, checkpoints, stream
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import new_learner, search_space, seed_of
 from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Record, State
-from cschoice.runs.store import CHECKPOINT, ResultStore
+from cschoice.runs.store import ResultStore
 from cschoice.runs.tables import read
 from cschoice.runs.worker import work
 from cschoice.study.config import check, load

@@ -2,20 +2,25 @@
 
 import dataclasses
 import errno
-from dataclasses import replace
-from pathlib import Path
+import os
+import random
+import shutil
+from dataclasses import asdict, replace
 
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from job_examples import make_job, make_record, make_trial
 
 from cschoice.errors import InvalidFile
-from cschoice.io import locks
-from cschoice.io.files import read_shared
-from cschoice.runs.collect import collect
+from cschoice.io import files, locks
+from cschoice.io.documents import to_json
+from cschoice.runs import job_files
+from cschoice.runs.collect import check_tables, collect
 from cschoice.runs.protocols.context import Context
-from cschoice.runs.records import Budget, Ensemble, Frugal, State, TrialState
+from cschoice.runs.records import Budget, Curve, Ensemble, Frugal, State, TrialState
 from cschoice.runs.store import Progress, ResultStore
-from cschoice.runs.tables import SCHEMAS, read
+from cschoice.runs.tables import SCHEMAS, read, rows_of
 from cschoice.runs.worker import work
 
 
@@ -86,14 +91,30 @@ def test_a_torn_last_line_is_dropped_and_written_over(store):
     assert store.trials(job) == [make_trial(0), make_trial(1)]
 
 
-def test_a_torn_middle_line_is_an_error(store):
+def test_what_comes_behind_a_damaged_line_is_tried_again(store):
     job = make_job()
     store.begin(job)
+    for number in range(3):
+        store.append(job, make_trial(number))
     path = store.folder(job) / "trials.jsonl"
-    path.write_text('{"number": 1, "rung\n')
-    store.append(job, make_trial(1))
-    with pytest.raises(InvalidFile, match=r"line 1 of .*trials\.jsonl is damaged"):
-        store.trials(job)
+    first, second, third = path.read_text().splitlines(keepends=True)
+    path.write_text(first + second.replace("0.25", "0.35") + third)
+    assert store.trials(job) == [make_trial(0)]
+    store.begin(job)
+    assert path.read_text() == first
+
+
+def test_a_journal_of_an_earlier_version_has_no_checksums_and_must_be_whole(store):
+    job, path = make_job(), store.folder(make_job()) / "trials.jsonl"
+    store.begin(job)
+    path.write_text("".join(f"{to_json(asdict(make_trial(k)))}\n" for k in range(2)))
+    record = to_json(asdict(make_record(job, n_trials=2)))
+    (store.folder(job) / "record.json").write_text(record)
+    assert store.trials(job) == [make_trial(0), make_trial(1)]
+    assert store.done(job)
+    path.write_text(path.read_text().splitlines(keepends=True)[0])
+    assert not store.done(job)
+    assert list(store.damage.values()) == [f"{path} is damaged (1 of 2 trials)"]
 
 
 def test_a_record_that_is_cut_short_is_none(store):
@@ -106,23 +127,119 @@ def test_a_record_that_is_cut_short_is_none(store):
     assert store.progress(job) is Progress.TO_DO
 
 
-def test_what_is_done_again_stays_until_that_begins(store):
+def finished(store, job, **changes):
+    store.begin(job)
+    store.append(job, make_trial(0))
+    (store.place(job) / "model").mkdir(exist_ok=True)
+    (store.place(job) / "model" / "weights").write_text(str(changes))
+    store.finish(job, make_record(job, n_trials=1, **changes))
+    return make_record(job, n_trials=1, **changes)
+
+
+def test_what_is_done_again_stays_until_there_is_another_result(store):
     job = make_job()
     store.redo(job)  # never done: nothing to remember
     assert store.progress(job) is Progress.TO_DO
-    store.begin(job)
-    store.append(job, make_trial(0))
-    store.finish(job, make_record(job))
+    first = finished(store, job)
     assert store.done(job)
     store.redo(job)
     assert not store.done(job)
-    assert store.progress(job) is Progress.STALE
-    assert store.record(job) == make_record(job)
     store.begin(job)
-    assert store.progress(job) is Progress.TO_DO
-    assert store.trials(job) == []
-    store.finish(job, make_record(job))
+    store.append(job, make_trial(0))
+    store.append(job, make_trial(1))
+    assert store.progress(job) is Progress.STALE
+    assert len(store.trials(job)) == 2
+    assert store.result(job) == (first, [make_trial(0)])
+    store.begin(job)  # killed, and begun again
+    assert len(store.trials(job)) == 2
+    second = make_record(job, n_trials=2, threshold=0.5)
+    store.finish(job, second)
     assert store.done(job)
+    assert store.result(job) == (second, [make_trial(0), make_trial(1)])
+    assert not (store.folder(job) / "model").exists()
+    assert not (store.folder(job) / "again").exists()
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.SKIPPED])
+def test_doing_a_job_again_in_vain_costs_nothing(store, state):
+    job = make_job()
+    first = finished(store, job)
+    store.redo(job)
+    store.begin(job)
+    store.finish(job, make_record(job, state=state, reason="its data are damaged"))
+    assert store.done(job)
+    assert store.record(job) == first
+    assert store.latest(job).reason == "its data are damaged"
+    assert (store.folder(job) / "model" / "weights").exists()
+    store.redo(job)
+    store.begin(job)
+    assert store.latest(job) == first
+
+
+def test_a_result_of_another_configuration_stays_until_there_is_another_result(store):
+    before, job = make_job(seed=1), make_job()
+    first = finished(store, before)
+    store.begin(job)
+    assert store.record(before) == first
+    assert store.trials(job) == []
+    second = finished(store, job, threshold=0.5)
+    assert store.record(before) is None
+    assert store.record(job) == second
+
+
+def test_a_kill_while_a_new_result_takes_its_place_loses_none(store):
+    job = make_job()
+    finished(store, job)
+    store.redo(job)
+    store.begin(job)
+    store.append(job, make_trial(0))
+    store.append(job, make_trial(1))
+    second = make_record(job, n_trials=2)
+    job_files.write_record(store.place(job), second)
+    store.place(job).rename(store.folder(job) / ".commit")
+    (store.folder(job) / ".commit" / "trials.jsonl").replace(store.folder(job) / "trials.jsonl")
+    assert store.record(job) == second
+
+
+@pytest.mark.parametrize("name", ["record.json", "trials.jsonl"])
+def test_one_changed_byte_in_a_finished_job_is_named_and_the_job_is_to_be_done(store, name):
+    job = make_job()
+    record = finished(store, job)
+    path = store.folder(job) / name
+    content = path.read_bytes()
+    for place in range(0, len(content), 7):
+        changed = bytearray(content)
+        changed[place] ^= 4
+        path.write_bytes(changed)
+        fresh = ResultStore(store.root)
+        if fresh.record(job) != record:  # the rest changed what means nothing
+            assert fresh.record(job) is None
+            assert fresh.progress(job) is Progress.TO_DO
+            (damage,) = fresh.damage.values()
+            assert str(path) in damage
+    path.write_bytes(content)
+    assert store.done(job)
+
+
+def test_a_record_beside_a_damaged_job_is_still_found(store):
+    job = make_job()
+    finished(store, job)
+    (store.folder(job) / "job.json").write_text("{")
+    assert store.done(job)
+    assert list(store.names()) == [job.name]
+
+
+def test_a_record_that_cannot_be_read_is_named_and_replaced_when_there_is_another(store):
+    job = make_job()
+    finished(store, job)
+    path = store.folder(job) / "record.json"
+    path.unlink()
+    os.mkfifo(path)
+    assert store.progress(job) is Progress.TO_DO
+    assert "cannot read" in store.damage[store.folder(job)]
+    record = finished(store, job)
+    assert store.record(job) == record
+    assert store.damage == {}
 
 
 def test_an_earlier_failure_is_forgotten_when_a_job_begins_again(store):
@@ -157,7 +274,7 @@ def test_a_changed_configuration_makes_results_stale(store):
     assert store.trials(changed) == []
     store.begin(changed)
     assert store.trials(changed) == []
-    assert not (store.folder(changed) / "record.json").exists()
+    assert store.record(job) == make_record(job)
 
 
 def test_progress_tells_every_state(store):
@@ -205,17 +322,17 @@ def test_a_trial_that_two_machines_wrote_counts_once(store):
 def test_a_file_that_became_stale_while_it_was_read_is_read_again(tmp_path, monkeypatch):
     path = tmp_path / "record.json"
     path.write_text("new")
-    read_text, answers = Path.read_text, iter([errno.ESTALE, None, errno.EIO])
+    read, answers = files.read_regular, iter([errno.ESTALE, None, errno.EIO])
 
-    def network(self, **options):
+    def network(path):
         if code := next(answers):
             raise OSError(code, "of the network")
-        return read_text(self, **options)
+        return read(path)
 
-    monkeypatch.setattr(Path, "read_text", network)
-    assert read_shared(path) == "new"
+    monkeypatch.setattr(files, "read_regular", network)
+    assert files.read_shared(path) == b"new"
     with pytest.raises(OSError, match="of the network"):
-        read_shared(path)
+        files.read_shared(path)
 
 
 # --- tables -----------------------------------------------------------------------------------
@@ -237,17 +354,93 @@ def test_tables_hold_what_is_finished_and_are_the_same_every_time(store):
     assert read(store.root, "folds")["state"].tolist() == ["done", "done"]
 
 
-def test_a_damaged_journal_keeps_only_its_own_trials_from_the_tables(store):
+def test_rows_of_a_job_that_was_damaged_since_stay(store):
     jobs = [make_job(fold=k) for k in range(2)]
     for job in jobs:
-        store.begin(job)
-        store.append(job, make_trial(0))
-        store.finish(job, make_record(job))
+        finished(store, job)
+    collect(store, jobs)
     (store.folder(jobs[0]) / "trials.jsonl").write_text("nonsense\n")
-    with pytest.raises(InvalidFile, match="the tables were written without these trials"):
-        collect(store, jobs)
-    assert len(read(store.root, "folds")) == 2
-    assert read(store.root, "trials")["fold"].tolist() == [1]
+    assert collect(store, jobs).n_kept == 1
+    assert store.damage
+    assert read(store.root, "trials")["fold"].tolist() == [0, 1]
+
+
+def test_rows_that_did_not_change_are_not_made_again(store, monkeypatch):
+    jobs = [make_job(fold=k) for k in range(12)]
+    for job in jobs:
+        finished(store, job)
+    collect(store, jobs)
+    before = [path.read_bytes() for path in sorted((store.root / "tables").iterdir())]
+    store.redo(jobs[3])
+    changed = finished(store, jobs[3], metrics={"accuracy": 0.75})
+    made = []
+    monkeypatch.setattr(
+        "cschoice.runs.collect.rows_of", lambda *job: made.append(job[0]) or rows_of(*job)
+    )
+    collect(store, jobs)
+    assert made == [jobs[3]]
+    after = [path.read_bytes() for path in sorted((store.root / "tables").iterdir())]
+    assert before != after
+    for path in (store.root / "tables").iterdir():
+        path.unlink()
+    collect(store, jobs)
+    assert [path.read_bytes() for path in sorted((store.root / "tables").iterdir())] == after
+    assert ResultStore(store.root).record(jobs[3]) == changed
+
+
+def damage(path, how):
+    content = path.read_bytes()
+    if how == "missing":
+        path.unlink()
+    elif how == "cut short":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "of another time":
+        table = pq.read_table(path)
+        pq.write_table(table.replace_schema_metadata({"cschoice": "1"}), path)
+    else:
+        changed = bytearray(content)
+        changed[len(content) // 3] ^= 16
+        path.write_bytes(changed)
+
+
+@pytest.mark.parametrize("how", ["missing", "cut short", "flipped", "of another time"])
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_rows_that_only_the_tables_have_are_never_lost(store, name, how):
+    jobs = [make_job(fold=k) for k in range(3)]
+    curves = [Curve("epoch", "accuracy", [1.0, 2.0], [0.25, None])]
+    for job in jobs:
+        finished(store, job, curves=curves)
+    collect(store, jobs)
+    folder = store.root / "tables"
+    shutil.rmtree(store.folder(jobs[0]))
+    damage(folder / f"{name}.parquet", how)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for attempt in (lambda: collect(store, jobs), lambda: check_tables(store)):
+        with pytest.raises(InvalidFile, match=rf"{name}\.parquet.*bring the file back"):
+            attempt()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    finished(store, jobs[0], curves=curves)  # now there is nothing to lose
+    assert collect(store, jobs).n_rows["folds"] == 3
+    assert len(read(store.root, name)) > 0
+
+
+def test_every_flipped_bit_in_a_table_is_noticed(store):
+    jobs = [make_job(fold=k) for k in range(3)]
+    for job in jobs:
+        finished(store, job)
+    collect(store, jobs)
+    path = store.root / "tables" / "trials.parquet"
+    content, right = path.read_bytes(), read(store.root, "trials")
+    moments = random.Random(0)
+    for _ in range(150):
+        changed = bytearray(content)
+        changed[moments.randrange(len(content))] ^= 1 << moments.randrange(8)
+        path.write_bytes(changed)
+        try:
+            found = read(store.root, "trials")
+        except InvalidFile:
+            continue
+        pd.testing.assert_frame_equal(found, right)
 
 
 def test_stale_records_are_in_no_table(store):
