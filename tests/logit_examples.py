@@ -13,6 +13,7 @@ MODELS = {
     "mnl": ("mnl", {}),
     "nl": ("nl", {"n_nests": 3}),
     "nl-given": ("nl", {"nest_feature": 3}),
+    "nl-centre": ("nl", {"n_nests": 3, "nest_utility": "centre"}),
     "gnl": ("gnl", {"n_nests": 3}),
     "gnl-one": ("gnl", {"n_nests": 1}),
     "mixed-sobol": ("mixed-logit", {"n_draws": 64}),

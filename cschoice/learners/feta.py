@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from cschoice.errors import InvalidParameter
 from cschoice.learners.torch_learner import (
     N_LAYERS,
     N_UNITS,
@@ -16,7 +17,7 @@ from cschoice.learners.torch_learner import (
 )
 from cschoice.nets.layers import MLP, Layers, Mask, linear
 from cschoice.nets.pairs.encoder import PairEncoder, mean_over_others
-from cschoice.space import Integer, Optional, Whole
+from cschoice.space import Integer, OneOf, Optional, Whole
 
 
 class FetaNet(nn.Module):
@@ -44,6 +45,25 @@ class FetaNet(nn.Module):
         return max(1, n_objects // 2) * n_objects * self.pairs.n_units
 
 
+class FetaSigmoidNet(FetaNet):
+    """FETA whose U0 and U1 end in a sigmoid, so that each lies between 0 and 1."""
+
+    def __init__(self, n_features: int, inherent: Layers, pairs: Layers) -> None:
+        super().__init__(n_features, inherent, pairs)
+        self.last = linear(self.pairs.n_outputs, 1, 1.0)
+        self.pairs.of_pair = nn.Sequential(self.last, nn.Sigmoid())
+
+    def forward(self, x: Tensor, mask: Mask) -> Tensor:
+        """Map (tasks, objects, features) to utilities (tasks, objects)."""
+        both = self.inherent(x, mask).sigmoid() + self.pairs(x, mask)  # (tasks, objects, 1)
+        utilities: Tensor = both.squeeze(-1)
+        return utilities
+
+    def floats_per_task(self, n_objects: int) -> int:
+        """Return the size of one layer over all pairs, in both orders."""
+        return n_objects**2 * self.pairs.n_units
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Feta(TorchLearner):
     """FETA-Net (section FETA-Net architecture).
@@ -51,7 +71,10 @@ class Feta(TorchLearner):
     ``n_units`` are those of a hidden layer of U1, half of them for each order of a pair. U0 has
     as many layers and as many units, unless ``n_inherent_units`` says otherwise: 2 layers of 56
     and 19 units make the network of 2,849 parameters in the infinite data experiment. ``order``
-    is the paper's K + 1: 2 for pairs, as in all of its experiments.
+    is the paper's K + 1: 2 for pairs, as in all of its experiments. U0 and U1 are any numbers, as
+    the text has them; in the code released with the paper they end in a sigmoid:
+    ``output="sigmoid"``. That code's FETA-Linear is such a network with one hidden SELU unit; ours
+    is linear.
     """
 
     name = "feta"
@@ -66,6 +89,7 @@ class Feta(TorchLearner):
         "n_units": N_UNITS,
         "n_inherent_units": Optional(N_UNITS),
         "order": Whole(2, 10),
+        "output": OneOf(("linear", "sigmoid")),
     }
 
     # As good as GELU here, and a quarter less time where most of it is spent.
@@ -76,10 +100,19 @@ class Feta(TorchLearner):
     n_units: int = 64
     n_inherent_units: int | None = None
     order: int = 2
+    output: str = "linear"
+
+    def check_parameters(self) -> None:
+        """Refuse sigmoids of higher orders, too."""
+        super().check_parameters()
+        if self.output == "sigmoid" and self.order > 2:
+            raise InvalidParameter(f"output 'sigmoid' needs order 2, got {self.order}")
 
     def _build(self, n_features: int) -> nn.Module:
         inherent = self._layers(self.n_inherent_units or self.n_units, self.n_layers)
         pairs = self._layers(self.n_units, self.n_layers)
+        if self.output == "sigmoid":
+            return FetaSigmoidNet(n_features, inherent, pairs)
         return FetaNet(n_features, inherent, pairs, self.order)
 
 

@@ -45,6 +45,13 @@ class NestedObjects:
         size = max(1, _BLOCK_VALUES // n_nests)
         return TaskLayout(tasks, chosen_first=learning, block_entries=size)
 
+    def sums_by_task(self, values: Values) -> Values:
+        """Return sums of (nests, entries) over the objects of each task, (n_tasks, nests)."""
+        sums = np.empty((self.layout.n_tasks, len(values)), dtype=values.dtype)
+        for block in self.layout.blocks:
+            sums[self.layout.task_numbers[block.tasks]] = block.view(values).sum(axis=1).T
+        return sums
+
 
 class NestedModel(LogitLearner):
     """The base of both nested models: the formula, its gradient and its optimization.

@@ -17,7 +17,7 @@ from cschoice.learners.logit.nested_likelihood import OUTSIDE, NestedModel, Nest
 from cschoice.learners.logit.optimization import Vector
 from cschoice.learners.logit.softmax import log_softmax
 from cschoice.seeding import seed_for
-from cschoice.space import Limit, Optional, Whole
+from cschoice.space import Limit, OneOf, Optional, Whole
 from cschoice.tasks import ChoiceTasks
 
 _ACCURACY, _STEPS = 1e-8, 500  # looser than elsewhere: the generalized model has flat valleys
@@ -28,27 +28,39 @@ class NestedLogit(NestedModel):
 
     Objects have no fixed identity, so nests are the k-means clusters of all training objects.
     If nests are known, ``nest_feature`` is the index of the feature that holds the number of the
-    nest; that feature is then no part of the utility.
+    nest; that feature is then no part of the utility. ``nest_utility="centre"`` adds to the utility
+    of all objects of a nest a linear function of its centre, as the code released with the paper
+    does.
     """
 
     name = "nl"
     limits: ClassVar[Mapping[str, Limit]] = {
         **NestedModel.limits,
         "nest_feature": Optional(Whole(0)),
+        "nest_utility": OneOf(("none", "centre")),
     }
 
     def __init__(
-        self, n_nests: int = 10, l2: float = 1e-5, nest_feature: int | None = None
+        self,
+        n_nests: int = 5,
+        l2: float = 1e-5,
+        nest_feature: int | None = None,
+        nest_utility: str = "none",
     ) -> None:
         self.n_nests = n_nests
         self.l2 = l2
         self.nest_feature = nest_feature
+        self.nest_utility = nest_utility
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         if self.nest_feature is None:
             clusters = Clusters.learn(tasks, self.n_nests, seed)
             self.centers_, self.deviation_ = clusters.centers, clusters.deviation
         else:
+            if self._has_nest_utility:
+                raise InvalidParameter(
+                    "nest_utility 'centre' is for nests that are clusters: leave out nest_feature"
+                )
             if self.nest_feature >= tasks.n_features:
                 allowed = f"0 to {tasks.n_features - 1}"
                 raise InvalidParameter(f"nest_feature must be {allowed}, got {self.nest_feature}")
@@ -62,7 +74,20 @@ class NestedLogit(NestedModel):
             "coefficients_": fit_linear(data.layout, penalty[: data.layout.n_features]),
             "dissimilarities_": np.ones(len(self.centers_)),
         }
-        self._optimize(data, start, np.full(len(self.centers_), len(tasks) / 4))
+        scales = np.full(len(self.centers_), len(tasks) / 4)
+        if self._has_nest_utility:
+            start["nest_coefficients_"] = np.zeros(tasks.n_features)
+            scales = np.append(scales, len(tasks) / 4 * self.deviation_**2)
+        self._optimize(data, start, scales)
+
+    @property
+    def _has_nest_utility(self) -> bool:
+        return self.nest_utility == "centre"
+
+    @property
+    def _centres(self) -> Vector:
+        """Return the centres of the nests in the units of the features, (nests, features)."""
+        return self.centers_ * self.deviation_
 
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> NestedObjects:
         if self.nest_feature is None:
@@ -86,19 +111,27 @@ class NestedLogit(NestedModel):
 
     def _shapes(self) -> Mapping[str, tuple[int, ...]]:
         n_features = self.n_features_in_ - (self.nest_feature is not None)
-        return {"coefficients_": (n_features,), "dissimilarities_": (len(self.centers_),)}
+        shapes = {"coefficients_": (n_features,), "dissimilarities_": (len(self.centers_),)}
+        return {**shapes, "nest_coefficients_": (n_features,)} if self._has_nest_utility else shapes
 
     def _per_parameter(self, by_feature: Vector, other: float) -> Vector:
-        return np.append(by_feature, np.full(len(self.centers_), other))
+        values = [by_feature, np.full(len(self.centers_), other)]
+        return np.concatenate([*values, by_feature] if self._has_nest_utility else values)
 
     def _names(self, features: Sequence[str]) -> list[str]:
         own = [name for number, name in enumerate(features) if number != self.nest_feature]
         given = self.nest_feature is not None
         labels = self.centers_[:, 0] if given else np.arange(1, len(self.centers_) + 1)
-        return [*own, *(f"dissimilarity of nest {label:g}" for label in labels)]
+        of_nests = [f"nest: {name}" for name in own] if self._has_nest_utility else []
+        return [*own, *(f"dissimilarity of nest {label:g}" for label in labels), *of_nests]
 
-    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:  # noqa: ARG002
-        return np.zeros((0, 0)) if data.log_shares is None else data.log_shares
+    def _functions(self, data: NestedObjects, parts: dict[str, Values]) -> Values:
+        assert data.log_shares is not None
+        if not self._has_nest_utility:
+            return data.log_shares
+        # The power of a sum of shares brings the utility of the nest to the front of its chance.
+        of_nests: Values = self._centres @ parts["nest_coefficients_"]
+        return data.log_shares + of_nests[:, None]
 
     def _log_shares(self, functions: Values) -> Values:
         return functions
@@ -107,10 +140,12 @@ class NestedLogit(NestedModel):
         return residuals
 
     def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
-        return []
+        return [residuals.sum(axis=1) @ self._centres] if self._has_nest_utility else []
 
-    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
-        return []
+    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
+        if not self._has_nest_utility:
+            return []
+        return [data.sums_by_task(residuals) @ self._centres]
 
     def _state(self) -> Arrays:
         return {**super()._state(), "centers_": self.centers_, "deviation_": self.deviation_}
@@ -131,7 +166,7 @@ class GeneralizedNestedLogit(NestedModel):
     allocation_intercept_: Vector
     center_: Vector
 
-    def __init__(self, n_nests: int = 10, l2: float = 1e-5) -> None:
+    def __init__(self, n_nests: int = 5, l2: float = 1e-5) -> None:
         self.n_nests = n_nests
         self.l2 = l2
 
@@ -194,9 +229,7 @@ class GeneralizedNestedLogit(NestedModel):
         return [by_allocation.ravel(), totals]
 
     def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
-        totals = np.empty((data.layout.n_tasks, len(residuals)), dtype=residuals.dtype)
-        for block in data.layout.blocks:
-            totals[data.layout.task_numbers[block.tasks]] = block.view(residuals).sum(axis=1).T
+        totals = data.sums_by_task(residuals)
         by_allocation = [
             data.layout.by_task(residual) - totals[:, nest, None] * self.center_
             for nest, residual in enumerate(residuals)

@@ -81,9 +81,14 @@ class PairEncoder(nn.Module):
 
     An ``order`` above 2 adds averages over sub-contexts of two and more objects (eq. agg), with
     utilities that factorize: U2(x, {y, z}) = Σ_i w_i q_i(x, y) q_i(x, z), q linear in the units.
+
+    ``of_pair`` is computed from the units of each pair before they are averaged, for what is not
+    linear in them.
     """
 
-    def __init__(self, n_inputs: int, layers: Layers, order: int = 2) -> None:
+    def __init__(
+        self, n_inputs: int, layers: Layers, order: int = 2, of_pair: nn.Module | None = None
+    ) -> None:
         super().__init__()
         n_half = (layers.n_units + 1) // 2  # an odd number of units becomes the next even one
         self.n_units = 2 * n_half
@@ -93,6 +98,7 @@ class PairEncoder(nn.Module):
         self.hidden = Hidden(replace(layers, n_units=self.n_units), mirrored=True)
         self.factors = Mirrored(n_half, 1.0, bias=False) if order > 2 else None
         self.largest_power = order - 1
+        self.of_pair = of_pair
         self.workspace = Workspace()
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
@@ -109,14 +115,19 @@ class PairEncoder(nn.Module):
     def fused(self) -> bool:
         """Tell whether compiled code does the work, which keeps no pairs in memory."""
         fits = library.fits(self.hidden.activation.kernel, self.of_first.weight)
-        return fits and not self.hidden.norms
+        return fits and not self._of_all_pairs
+
+    @property
+    def _of_all_pairs(self) -> bool:
+        """Tell whether all pairs of a batch are needed at once."""
+        return bool(self.hidden.norms) or self.of_pair is not None
 
     def _sums(self, left: Tensor, mask: Mask) -> list[Tensor]:
         """Return sums over the other objects: of the units, then of each power of the factors."""
         if self.fused:
             return self._fused_sums(left, mask)
         right = swapped(left)
-        if self.hidden.norms:
+        if self._of_all_pairs:
             return self._sums_of_all_pairs(left, right, mask)
         settings = Settings(
             self.hidden.activation, floats_at_once(left.device), self.workspace, self.largest_power
@@ -143,14 +154,15 @@ class PairEncoder(nn.Module):
         )
 
     def _sums_of_all_pairs(self, left: Tensor, right: Tensor, mask: Mask) -> list[Tensor]:
-        """Return the same sums, with all pairs of the batch at once for batch normalization.
+        """Return the same sums, with all pairs of the batch at once.
 
-        Its statistics are not mirrored, so each pair is evaluated in both orders.
+        The statistics of batch normalization are not mirrored, nor is what is computed of a pair,
+        so each pair is evaluated in both orders.
         """
         present = other_pairs(left.shape[1], mask, left.device)
         pairs = left.unsqueeze(2) + right.unsqueeze(1)  # (tasks, objects, objects, units)
         h = self.hidden(pairs, present.expand(pairs.shape[:-1]))
-        values = [h]
+        values = [h if self.of_pair is None else self.of_pair(h)]
         if self.factors is not None:
             factors = self.factors(h)
             values += [factors**power for power in range(2, self.largest_power + 1)]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from cschoice.errors import InvalidFile, InvalidParameter, UnknownName
 from cschoice.learners import make_learner
 from cschoice.learners.fate import FateNet
-from cschoice.learners.feta import FetaLinearNet, FetaNet
+from cschoice.learners.feta import FetaLinearNet, FetaNet, FetaSigmoidNet
 from cschoice.learners.sda import kinked
 from cschoice.nets.activations import ACTIVATIONS
 from cschoice.nets.layers import (
@@ -205,6 +205,31 @@ def test_feta_linear_is_feta() -> None:
     assert_allclose(network(x, mask)[mask].detach(), expected[mask].detach(), rtol=1e-5, atol=1e-6)
 
 
+def test_sigmoid_outputs_are_of_each_pair() -> None:
+    torch.manual_seed(0)
+    layers = Layers(6, 2, "selu")
+    network = FetaSigmoidNet(3, layers, layers)
+    x, mask = 3 * torch.randn(3, 5, 3), some_mask()
+    utilities = network(x, mask)
+    encoder = PairEncoder(3, layers)
+    parts = network.pairs.state_dict()
+    encoder.load_state_dict({k: v for k, v in parts.items() if not k.startswith("of_pair")})
+    for task, present in enumerate(mask):
+        objects = x[task, present]
+        for first, one in enumerate(objects):
+            # Of two objects, the mean over the others is the one pair.
+            pairs = [
+                encoder(torch.stack([one, other])[None])[0, 0]
+                for second, other in enumerate(objects)
+                if second != first
+            ]
+            of_pairs = [network.last(units).sigmoid() for units in pairs] or [torch.zeros(1)]
+            expected = network.inherent(one).sigmoid() + torch.stack(of_pairs).mean(0)
+            assert_allclose(utilities[task, present][first].item(), expected.item(), rtol=1e-5)
+    with pytest.raises(InvalidParameter, match="output 'sigmoid' needs order 2, got 3"):
+        make_learner("feta3", output="sigmoid")
+
+
 # Padding
 
 
@@ -215,6 +240,8 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
     return {
         "feta": FetaNet(3, layers, layers),
         "feta-4": FetaNet(3, layers, layers, order=4),
+        "feta-sigmoid": FetaSigmoidNet(3, layers, layers),
+        "deep-sets": make_learner("deep-sets", n_set_units=6, n_embedding=5, n_units=6)._build(3),
         "fate": FateNet(encoder, utility, 6),
         "sda": make_learner("sda")._build(3),
         "mlp": MLP(3, 1, layers),
@@ -222,7 +249,9 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
 
 
 @pytest.mark.parametrize("normalization", ["none", "batch"])
-@pytest.mark.parametrize("name", ["feta", "feta-4", "fate", "sda", "mlp"])
+@pytest.mark.parametrize(
+    "name", ["feta", "feta-4", "feta-sigmoid", "deep-sets", "fate", "sda", "mlp"]
+)
 def test_padding_changes_no_number(name: str, normalization: str) -> None:
     network = networks(normalization)[name]
     x, mask = torch.randn(3, 5, 3, generator=generator()), some_mask()

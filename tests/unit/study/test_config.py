@@ -35,7 +35,7 @@ def test_the_study_is_the_papers():
     study = load(ROOT / "experiments.yaml")
     experiment = study.experiment("study")
     assert len(experiment.datasets) == 17
-    assert set(experiment.learners) == set(LEARNERS)
+    assert set(experiment.learners) == {*LEARNERS, "feta-one-unit"}
     assert set(experiment.datasets) == set(DATASETS.written) - {"unique-onehot"}
     paper = study.profile("paper")
     assert (paper.folds, paper.inner_splits, paper.trials, paper.frugal) == (5, 3, 100, None)
