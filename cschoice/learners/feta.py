@@ -45,13 +45,13 @@ class FetaNet(nn.Module):
         return max(1, n_objects // 2) * n_objects * self.pairs.n_units
 
 
-class FetaSigmoidNet(FetaNet):
+class FetaSigmoidNet(nn.Module):
     """FETA whose U0 and U1 end in a sigmoid, so that each lies between 0 and 1."""
 
     def __init__(self, n_features: int, inherent: Layers, pairs: Layers) -> None:
-        super().__init__(n_features, inherent, pairs)
-        self.last = linear(self.pairs.n_outputs, 1, 1.0)
-        self.pairs.of_pair = nn.Sequential(self.last, nn.Sigmoid())
+        super().__init__()
+        self.inherent = MLP(n_features, 1, inherent)
+        self.pairs = PairEncoder(n_features, pairs, sigmoid=True)
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""

@@ -82,12 +82,12 @@ class PairEncoder(nn.Module):
     An ``order`` above 2 adds averages over sub-contexts of two and more objects (eq. agg), with
     utilities that factorize: U2(x, {y, z}) = Σ_i w_i q_i(x, y) q_i(x, z), q linear in the units.
 
-    ``of_pair`` is computed from the units of each pair before they are averaged, for what is not
-    linear in them.
+    With ``sigmoid`` the units of each pair become one number between 0 and 1, and these are
+    averaged.
     """
 
     def __init__(
-        self, n_inputs: int, layers: Layers, order: int = 2, of_pair: nn.Module | None = None
+        self, n_inputs: int, layers: Layers, order: int = 2, *, sigmoid: bool = False
     ) -> None:
         super().__init__()
         n_half = (layers.n_units + 1) // 2  # an odd number of units becomes the next even one
@@ -98,7 +98,10 @@ class PairEncoder(nn.Module):
         self.hidden = Hidden(replace(layers, n_units=self.n_units), mirrored=True)
         self.factors = Mirrored(n_half, 1.0, bias=False) if order > 2 else None
         self.largest_power = order - 1
-        self.of_pair = of_pair
+        self.of_pair: nn.Module | None = None
+        if sigmoid:
+            self.of_pair = nn.Sequential(linear(self.n_units, 1, 1.0), nn.Sigmoid())
+            self.n_outputs = 1
         self.workspace = Workspace()
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:

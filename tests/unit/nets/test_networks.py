@@ -223,7 +223,7 @@ def test_sigmoid_outputs_are_of_each_pair() -> None:
                 for second, other in enumerate(objects)
                 if second != first
             ]
-            of_pairs = [network.last(units).sigmoid() for units in pairs] or [torch.zeros(1)]
+            of_pairs = [network.pairs.of_pair(units) for units in pairs] or [torch.zeros(1)]
             expected = network.inherent(one).sigmoid() + torch.stack(of_pairs).mean(0)
             assert_allclose(utilities[task, present][first].item(), expected.item(), rtol=1e-5)
     with pytest.raises(InvalidParameter, match="output 'sigmoid' needs order 2, got 3"):
