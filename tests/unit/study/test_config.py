@@ -77,7 +77,7 @@ def test_globs_and_overrides_select():
     study = load(ROOT / "experiments.yaml")
     selection = Selection("study", "laptop", ["feta*"], ["pareto?d", "medoid"], 2, 7)
     jobs = plan(study, selection, NOTHING)
-    assert {job.learner for job in jobs} == {"feta", "feta3", "feta-linear"}
+    assert {job.learner for job in jobs} == {"feta", "feta3", "feta-linear", "feta-one-unit"}
     assert {job.dataset for job in jobs} == {"pareto2d", "pareto5d", "medoid"}
     assert {job.fold for job in jobs} == {0, 1}
     assert {job.budget.n_trials for job in jobs} == {7}
