@@ -117,6 +117,22 @@ def estimate(
             help="For mixed-logit: sobol (scrambled), halton or mlhs.", rich_help_panel=_MODEL
         ),
     ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="For latent-class: how many, or 2-4: the number with the lowest BIC.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    membership: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TERMS",
+            help="For latent-class: what is known of the chooser and says the class: 'income'.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     spec: Annotated[
         Path | None,
         typer.Option(
@@ -213,6 +229,8 @@ def estimate(
         "errors": error,
         "draws": draws,
         "integration": integration,
+        "classes": classes,
+        "membership": ", ".join(membership or []),
     }
     written = Specification.read(spec, **sections) if spec else Specification.of(**sections)
     with talk.status(f"reading {dataset}") as status:

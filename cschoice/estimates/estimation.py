@@ -59,6 +59,20 @@ def estimate(
     elif sections:
         raise InvalidParameter("give a specification or its sections, not both")
     sample = sample_of(source, tuple(features) if features else None)
+    counts = specification.class_counts
+    if model == "latent-class" and len(counts) > 1:
+        tried = [
+            estimate(
+                sample,
+                model,
+                replace(specification, classes=str(count)),
+                cluster=cluster,
+                seed=seed,
+                parameters=parameters,
+            )
+            for count in counts
+        ]
+        return _best_by_bic(tried, counts)
     made = design(sample, specification)
     check_choices(made)
     structure = structure_of(model, made, specification)
@@ -67,6 +81,16 @@ def estimate(
     assert isinstance(learner, LogitLearner)
     learner.learn(structure.tasks, seed=seed)
     return _estimates(model, learner, structure, made, specification, cluster, seed)
+
+
+def _best_by_bic(tried: Sequence[Estimates], counts: Sequence[int]) -> Estimates:
+    """Return the estimates with the lowest BIC, with a note on the others."""
+    best = min(tried, key=lambda one: one.fit.bic)
+    listed = ", ".join(
+        f"{count}: {one.fit.bic:.3f}" for count, one in zip(counts, tried, strict=True)
+    )
+    note = f"{counts[tried.index(best)]} classes have the lowest BIC ({listed})"
+    return replace(best, notes=(*best.notes, note))
 
 
 def _is_logit(name: str) -> bool:

@@ -41,6 +41,8 @@ class Specification:
     correlated: bool = False  # random coefficients
     draws: int | None = None  # of random coefficients, per person
     integration: str | None = None  # sobol, halton or mlhs
+    classes: str = "2"  # of a latent class logit, or a range: the best by BIC
+    membership: tuple[tuple[str, str], ...] = ()  # terms of the chooser that say the class
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # shared by alternatives
 
     @classmethod
@@ -51,8 +53,11 @@ class Specification:
             if name not in allowed:
                 raise InvalidParameter(unknown_name("section of a specification", name, allowed))
         known = {name: value for name, value in given.items() if value}
-        if "utility" in known:
-            known["utility"] = tuple(_terms(known["utility"]))
+        for name in ("utility", "membership"):
+            if name in known:
+                known[name] = tuple(_terms(known[name]))
+        if "classes" in known:
+            known["classes"] = str(known["classes"])
         for name in ("fixed", "bounds", "start"):
             if name in known:
                 known[name] = tuple(_texts(known[name]))
@@ -78,6 +83,18 @@ class Specification:
         if not isinstance(given, dict):
             raise InvalidFile(f"{path} must have sections such as utility, got {given!r}")
         return cls.of(**given | {name: value for name, value in more.items() if value})
+
+    @property
+    def class_counts(self) -> list[int]:
+        """Return the numbers of classes to try: one, or those of a range such as 2-4."""
+        first, sign, last = self.classes.partition("-")
+        try:
+            counts = list(range(int(first), int(last if sign else first) + 1))
+        except ValueError:
+            counts = []
+        if not counts or counts[0] < 1:
+            raise InvalidParameter(f"classes: write a number or a range, 2-4, got {self.classes!r}")
+        return counts
 
 
 @dataclass(frozen=True)
@@ -114,6 +131,24 @@ def with_columns(tasks: ChoiceTasks, columns: NDArray[Any]) -> ChoiceTasks:
         raise InvalidParameter("a term of the utility is not finite: a division by zero, or log(0)")
     table = columns.astype(np.float32)
     return replace(tasks, table=table, items=np.arange(tasks.n_entries), encoding=None)
+
+
+def chooser_columns(
+    sample: Sample, terms: Sequence[tuple[str, str]]
+) -> dict[str, NDArray[np.float64]]:
+    """Return terms of the chooser: each has one value for all objects of a task."""
+    columns = {}
+    for name, text in terms:
+        expression, values = _formula(sample, text)
+        column = np.asarray(expression.value(values), dtype=np.float64)
+        column = np.broadcast_to(column, (sample.tasks.n_entries,))
+        if not constant_within(sample.tasks, column):
+            raise InvalidParameter(
+                f"membership: '{name}' differs between the objects of a task: name what is known "
+                "of the chooser (import with --context)"
+            )
+        columns[name] = column
+    return columns
 
 
 def limits(

@@ -10,7 +10,13 @@ import numpy as np
 
 from cschoice.errors import InvalidParameter
 from cschoice.estimates.samples import CONSTANT, Sample
-from cschoice.estimates.specification import NEST, Design, Specification, with_columns
+from cschoice.estimates.specification import (
+    NEST,
+    Design,
+    Specification,
+    chooser_columns,
+    with_columns,
+)
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.optimization import Bounds, Vector
 from cschoice.registry import unknown_name
@@ -48,6 +54,8 @@ def structure_of(model: str, made: Design, specification: Specification) -> Stru
         return _nested(made, specification.nests)
     if model in ("mixed-logit", "panel-mixed-logit"):
         return _mixed(made, specification)
+    if model == "latent-class":
+        return _classes(made, specification)
     return Structure(model, made.tasks, made.names)
 
 
@@ -80,6 +88,24 @@ def _mixed(made: Design, specification: Specification) -> Structure:
             "integration": specification.integration or "sobol",
         },
         fixed=dict.fromkeys(zeros, 0.0),
+    )
+
+
+def _classes(made: Design, specification: Specification) -> Structure:
+    """Return the latent class logit whose classes depend on features of the chooser."""
+    columns = chooser_columns(made.sample, specification.membership)
+    tasks, n_own = made.tasks, len(made.names)
+    if columns:
+        tasks = with_columns(tasks, np.column_stack([tasks.features, *columns.values()]))
+    (n_classes,) = specification.class_counts
+    return Structure(
+        "latent-class",
+        tasks,
+        (*made.names, *columns),
+        {
+            "n_classes": n_classes,
+            "membership_features": tuple(range(n_own, n_own + len(columns))) or None,
+        },
     )
 
 

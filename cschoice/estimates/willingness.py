@@ -10,7 +10,9 @@ from cschoice.errors import InvalidParameter
 from cschoice.estimates.estimates import Coefficient, Estimates, row_of
 from cschoice.estimates.kinds import CLASSICAL
 from cschoice.estimates.samples import CONSTANT
+from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.inference import Matrix
+from cschoice.learners.logit.panel_mixed_logit import PanelMixedLogit
 
 DELTA, KRINSKY_ROBB = "delta", "krinsky-robb"
 _DRAWS = 20_000
@@ -41,29 +43,27 @@ def willingness_to_pay(
     estimates of the model in willingness-to-pay space: a maximum does not depend on how its
     parameters are written.
     """
-    place = estimates.place(money)
     matrix = estimates.covariance(kind)
-    if not matrix[place, place] > 0:
-        raise InvalidParameter(f"'{money}' has no standard error: {estimates.remarks[place]}")
-    others = [
-        k
-        for k in range(estimates.n_coefficients)
-        if k != place and not estimates.names[k].startswith(CONSTANT) and matrix[k, k] > 0
-    ]
-    if not others:
+    pairs = [pair for place in _places(estimates, money) for pair in _paid(estimates, place, money)]
+    pairs = [(k, place) for k, place in pairs if matrix[k, k] > 0]
+    if not pairs:
         raise InvalidParameter(f"there is no coefficient beside '{money}' to pay for")
+    others, places = (list(part) for part in zip(*pairs, strict=True))
     values = estimates.values
-    ratios = -values[others] / values[place]
+    ratios = -values[others] / values[places]
+    rows = np.arange(len(others))
     gradients = np.zeros((len(others), len(values)))
-    gradients[np.arange(len(others)), others] = -1 / values[place]
-    gradients[:, place] = values[others] / values[place] ** 2
-    used = [*others, place]
+    gradients[rows, others] = -1 / values[places]
+    gradients[rows, places] = values[others] / values[places] ** 2
+    used = np.flatnonzero((gradients != 0).any(axis=0))
     joint = matrix[np.ix_(used, used)]
     covariance = gradients[:, used] @ joint @ gradients[:, used].T
     rng = np.random.default_rng(estimates.seed)
     drawn = rng.multivariate_normal(values[used], joint, size=draws, method="cholesky")
     tails = [50 * (1 - level), 50 * (1 + level)]
-    low, high = np.percentile(-drawn[:, :-1] / drawn[:, -1:], tails, axis=0)
+    at = {int(k): column for column, k in enumerate(used)}
+    above, below = (drawn[:, [at[k] for k in part]] for part in (others, places))
+    low, high = np.percentile(-above / below, tails, axis=0)
     names = [estimates.names[k] for k in others]
     errors = np.sqrt(np.diag(covariance))
     return Willingness(
@@ -76,3 +76,42 @@ def willingness_to_pay(
         covariance,
         kind,
     )
+
+
+def _places(estimates: Estimates, money: str) -> list[int]:
+    """Return the places of money's coefficients: one, or one for each class."""
+    found = [
+        k
+        for k in range(estimates.n_coefficients)
+        if estimates.names[k] == money or estimates.names[k].endswith(f": {money}")
+    ]
+    places = found or [estimates.place(money)]
+    if lost := [remark for k in places if (remark := estimates.remarks[k])]:
+        raise InvalidParameter(f"'{money}' has no standard error: {lost[0]}")
+    if "random" in _kinds(estimates, places[0]):
+        raise InvalidParameter(
+            f"'{money}' is random: a ratio to it has no mean; keep it fixed to say what is paid"
+        )
+    return places
+
+
+def _paid(estimates: Estimates, place: int, money: str) -> list[tuple[int, int]]:
+    """Return the coefficients that are paid for with one of money, each with its place."""
+    before = estimates.names[place].removesuffix(money)
+    return [
+        (k, place)
+        for k in range(estimates.n_coefficients)
+        if k != place
+        and estimates.names[k].startswith(before)
+        and not estimates.names[k].removeprefix(before).startswith((CONSTANT, "error of "))
+        and "transformed" not in _kinds(estimates, k)
+    ]
+
+
+def _kinds(estimates: Estimates, place: int) -> set[str]:
+    """Return whether a coefficient is random, and whether its mean is not its parameter."""
+    learner = estimates.learner
+    if not isinstance(learner, PanelMixedLogit) or place not in learner._random():
+        return set()
+    name = learner._names_of_kinds()[learner._random().tolist().index(place)]
+    return {"random", "transformed"} if DISTRIBUTIONS[name].sign else {"random"}

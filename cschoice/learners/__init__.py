@@ -70,6 +70,9 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "panel-mixed-logit": LearnerInfo(
             "Panel ML", "logit.panel_mixed_logit:PanelMixedLogit", in_paper=False
         ),
+        "latent-class": LearnerInfo(
+            "Latent class", "logit.latent_class:LatentClassLogit", in_paper=False
+        ),
         "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive"),
         "random": LearnerInfo("Random", "baselines:RandomUtility"),
     },

@@ -93,6 +93,19 @@ def test_a_mixed_logit_of_people_with_an_error_that_alternatives_share(estimated
     assert model["converged"]
 
 
+def test_classes_are_chosen_by_bic_and_depend_on_the_chooser(estimated):
+    words = ["latent-class", "--classes", "1-2", "--membership", "income", "--format", "json"]
+    (model,) = json.loads(estimated(*words).stdout)["models"]
+    assert any("have the lowest BIC (1: " in note for note in model["notes"])
+    words[2] = "2"
+    words += ["--wtp", "cost"]
+    (model,) = json.loads(estimated(*words).stdout)["models"]
+    names = {one["name"] for one in model["coefficients"]}
+    assert {"class 1: cost", "class 2: time", "membership of class 1: income"} <= names
+    paid = [one["name"] for one in model["willingness_to_pay"]["amounts"]]
+    assert paid == ["class 1: time", "class 2: time"]
+
+
 def test_several_models_side_by_side_with_a_test_between_them(estimated):
     text = estimated("mnl", "nl", "--nest", "wheels=bus,car").stdout
     assert "dissimilarity of wheels" in text
@@ -144,7 +157,10 @@ def test_the_latex_document_compiles(estimated, tmp_path):
         (["mnl", "--format", "word"], "unknown format 'word'"),
         (["mixed-logit", "--random", "time=gauss"], "unknown distribution 'gauss'"),
         (["mixed-logit", "--random", "tme=normal"], "did you mean 'time'"),
+        (["mixed-logit", "--draws", "9", "--wtp", "cost"], "'cost' is random"),
         (["mixed-logit", "--random", "time"], "write 'NAME=WORD'"),
+        (["latent-class", "--classes", "many"], "write a number or a range"),
+        (["latent-class", "--membership", "cost"], "differs between the objects of a task"),
         (["mixed-logit", "--error", "wheels=boat"], "unknown alternative 'boat'"),
         (["mnl", "--level", "95"], "between 0 and 1"),
         (["mnl", "--cluster", "cost"], "differs between the objects of a task"),
