@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from cschoice.models.predictor import Predictor
 from cschoice.origins import origin
 from cschoice.registry import LeftOutWarning
 from cschoice.runs.sources import check_sources
+from cschoice.testing import check_learner, learner_checks
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "plugin"
 GROUPS = ("learners", "datasets", "metrics", "executors", "report_tables")
@@ -100,6 +102,53 @@ def test_a_study_of_another_package_from_planning_to_the_report(example, here, m
         assert "How far apart the learners are" in Path("results/report", name).read_text(), name
     assert run("run --profile smoke --folds 1 --trials 1 --dataset knapsack --learner mnl").stderr\
         .startswith("nothing is left to run")  # fmt: skip
+
+
+def test_the_example_package_passes_its_own_tests(example, tmp_path):
+    shutil.copy(EXAMPLE / "test_plugin.py", tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_plugin.py"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(example)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40
+
+
+WRONG = """
+import numpy as np
+from cschoice.learners.logit.multinomial import MultinomialLogit
+from cschoice.learners.logit.multinomial import MultinomialLogit as Right
+
+class OfPlaces(MultinomialLogit):  # it prefers what stands first
+    def _utilities(self, tasks):
+        return super()._utilities(tasks) - np.arange(tasks.n_entries)
+
+class Unlimited(MultinomialLogit):
+    limits = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "promise"),
+    [("OfPlaces", "permuting-objects-permutes-utilities"),
+     ("Unlimited", "search-lies-within-limits"), ("Right", None)],
+)  # fmt: skip
+def test_the_checks_find_what_is_wrong(tmp_path, monkeypatch, name, promise):
+    (tmp_path / "wrong_learners.py").write_text(WRONG)
+    monkeypatch.syspath_prepend(tmp_path)
+    failed = []
+    for check in learner_checks(f"wrong_learners:{name}"):
+        try:
+            check()
+        except (AssertionError, KeyError):
+            failed.append(check.name)
+    if promise is None:  # under another name it is not known by it, and all else is right
+        assert failed == ["wrong_learners:Right-clone-round-trips"]
+    else:
+        assert any(promise in check for check in failed)
+        with pytest.raises((AssertionError, KeyError)) as caught:
+            check_learner(f"wrong_learners:{name}")
+        assert "in the check" in caught.value.__notes__[0]
 
 
 MINE = """

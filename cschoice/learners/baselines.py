@@ -20,6 +20,7 @@ class AllPositive(Learner):
     """Give all objects the same utility, so that all are chosen."""
 
     name = "all-positive"
+    guesses: ClassVar[bool] = True
     constant: ClassVar[bool] = True
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SUBSET})
 
@@ -45,6 +46,7 @@ class RandomUtility(Learner):
     """
 
     name = "random"
+    guesses: ClassVar[bool] = True
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
 
     seed_: int

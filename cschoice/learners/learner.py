@@ -60,6 +60,7 @@ class Learner(BaseEstimator):
     limits: ClassVar[Mapping[str, Limit]] = {}  # of every parameter of the constructor
     search_space: ClassVar[Mapping[str, Dimension]] = {}  # the part that is tuned
     constant: ClassVar[bool] = False  # meant to give all objects the same utility
+    guesses: ClassVar[bool] = False  # meant to learn nothing
     costly: ClassVar[bool] = False  # a fit takes much longer than proposing what to fit next
     standardize: ClassVar[bool] = False  # whether ``fit`` scales features; others do so inside
 
