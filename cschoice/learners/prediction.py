@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cschoice.evaluation.decisions import choose, probabilities
 from cschoice.tasks import ChoiceTasks, frames
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cschoice.learners.learner import Learner, Table
+
+
+_AT_ONCE = 200_000  # objects
 
 
 def encoding_of(learner: Learner) -> Encoding:
@@ -37,11 +41,25 @@ def predict_table(learner: Learner, source: Table) -> pd.DataFrame:
     if not is_table(source):
         check_tasks(source)
     table = frames.encode(source, encoding_of(learner))
-    tasks = ChoiceTasks.from_table(table, learner.kind_)
-    utilities = learner.utilities(tasks)
-    columns = table.labels() | {"utility": utilities}
+    tasks, names, order = (
+        ChoiceTasks.from_table(table, learner.kind_),
+        table.labels(),
+        table.in_order,
+    )
+    del table  # it may be large
+    parts = [_predicted(learner, part) for part in tasks.pieces(_AT_ONCE)]
+    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    del tasks, parts
+    predicted = pd.DataFrame(names | values, copy=False)
+    if np.array_equal(order, np.arange(len(order))):
+        return predicted
+    return predicted.iloc[order].reset_index(drop=True)
+
+
+def _predicted(learner: Learner, tasks: ChoiceTasks) -> dict[str, NDArray[Any]]:
+    """Return the predictions of some tasks, one value per object."""
+    values: dict[str, NDArray[Any]] = {"utility": learner.utilities(tasks)}
     if learner.probabilistic:
-        columns["probability"] = probabilities(tasks, utilities)
-    chosen = choose(tasks, utilities, learner.preparation_.threshold)
-    predicted = pd.DataFrame(columns | {"chosen": chosen.astype(np.int8)})
-    return predicted.iloc[table.in_order].reset_index(drop=True)
+        values["probability"] = probabilities(tasks, values["utility"])
+    chosen = choose(tasks, values["utility"], learner.preparation_.threshold)
+    return values | {"chosen": chosen.astype(np.int8)}

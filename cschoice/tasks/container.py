@@ -7,8 +7,9 @@ only networks pad them, see ``nets.batches``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType
@@ -22,7 +23,7 @@ from cschoice.io.documents import from_json, to_json
 from cschoice.tasks import frames, parquet
 from cschoice.tasks.checks import checked, dense, differences
 from cschoice.tasks.kind import Kind
-from cschoice.tasks.ragged import Index, Ragged, starts_of
+from cschoice.tasks.ragged import Index, Ragged, cuts, starts_of
 from cschoice.tasks.scaling import Scaling
 
 _COMPARED_AT_ONCE = 1_000_000
@@ -209,11 +210,12 @@ class ChoiceTasks(Ragged):
         """
         used = np.flatnonzero(np.bincount(self.items))
         shared = len(used) < self.n_entries
+        as_it_is = len(used) == len(self.table) and np.array_equal(used, self.items)
         columns = parquet.TaskColumns(
             kind=str(self.kind),
             task=np.repeat(np.arange(len(self)), self.sizes),
             chosen=self.chosen,
-            table=self.table[used] if shared else self.features,
+            table=self.table if as_it_is else self.table[used] if shared else self.features,
             items=np.searchsorted(used, self.items) if shared else None,
             groups=None if self.groups is None else self.spread(self.groups),
             origin=origin or {},
@@ -295,6 +297,12 @@ class ChoiceTasks(Ragged):
             groups=None if self.groups is None else self.groups[numbers],
             weights=None if self.weights is None else self.weights[numbers],
         )
+
+    def pieces(self, n_entries: int) -> Iterator[ChoiceTasks]:
+        """Yield consecutive tasks, about so many objects at once, with tables of their own."""
+        for start, stop in pairwise(cuts(self.offsets, n_entries)):
+            part = self[start:stop]
+            yield part.with_arrays(table=part.features, items=np.arange(part.n_entries))
 
     def scaled(self, scaling: Scaling) -> ChoiceTasks:
         """Bring the features to a scale."""

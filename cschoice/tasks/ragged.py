@@ -77,3 +77,13 @@ class Ragged:
 def starts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the offsets of runs of these lengths."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def cuts(offsets: NDArray[np.int64], n_entries: int) -> list[int]:
+    """Return where to cut tasks into runs of about so many entries: first tasks, and the end.
+
+    >>> cuts(np.array([0, 2, 7, 8, 17, 20, 23]), 6)
+    [0, 2, 4, 5, 6]
+    """
+    starts = np.searchsorted(offsets[:-1], np.arange(0, offsets[-1], n_entries))
+    return [int(start) for start in np.unique(np.append(starts, len(offsets) - 1))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,11 @@ class Table:
     def numbers(self) -> NDArray[np.int64]:
         """Return the number of each row in the source."""
         return np.arange(len(self)) if self.rows is None else self.rows
+
+    def only(self, names: Collection[str]) -> Table:
+        """Return the table with these columns only; the memory of the others is given back."""
+        kept = [name for name in self.data.column_names if name in names]
+        return Table(self.data.select(kept), self.rows)
 
     def column(self, name: str) -> Column:
         """Return a column of a long table, or one that all alternatives of a wide one share."""
@@ -70,16 +75,14 @@ class Column:
 
     def labels(self) -> tuple[NDArray[np.int64], list[str]]:
         """Return the number of each value's label, -1 where it is missing, and the labels."""
-        import pyarrow as pa
-
-        chunks = [chunk for _, column in self.pieces for chunk in _as_text(column).chunks]
-        encoded = pa.chunked_array(chunks, type=pa.string()).combine_chunks().dictionary_encode()
-        names = encoded.dictionary.to_pylist()
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.empty(len(names) + 1, dtype=np.int64)
-        rank[order], rank[-1] = np.arange(len(names)), -1
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return rank[codes], [names[k] for k in order]
+        encoded = [_encoded(column) for _, column in self.pieces]
+        names = sorted({text for texts, _ in encoded for text in texts if text is not None})
+        rank: dict[str | None, int] = {name: k for k, name in enumerate(names)}
+        codes = [
+            np.array([*(rank.get(text, -1) for text in texts), -1], dtype=np.int64)[numbers]
+            for texts, numbers in encoded
+        ]
+        return codes[0] if len(codes) == 1 else np.concatenate(codes), names
 
     def flags(self) -> NDArray[np.int8] | None:
         """Return 1 for yes, 0 for no, -1 where it is missing; None if there are other values."""
@@ -94,6 +97,13 @@ class Column:
         labels = self.labels()[1]
         shown = ", ".join(f"'{label}'" for label in labels[:3])
         return shown + (", …" if len(labels) > 3 else "")
+
+
+def free_unused() -> None:
+    """Give the memory of tables that are gone back to the system: a large one's is needed."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def row(number: int) -> str:
@@ -154,6 +164,18 @@ def _numbers(name: str, column: Any, row: Callable[[int], str]) -> NDArray[np.fl
             f"column '{name}': {row(first)} has {numbers[first]:g}, which is too large"
         )
     return numbers
+
+
+def _encoded(column: Any) -> tuple[list[str | None], NDArray[np.int32]]:
+    """Return the different values of a column as texts, and the number of each value's, or -1.
+
+    Only the different ones ever become texts, which are large. Two may have the same text.
+    """
+    import pyarrow.compute as pc
+
+    encoded = pc.dictionary_encode(_decoded(column)).combine_chunks()
+    texts = _as_text(encoded.dictionary).to_pylist()
+    return texts, encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
 def _as_text(column: Any) -> Any:

@@ -16,7 +16,7 @@ from cschoice.tasks.frames.unpacking import explained, unpacked
 
 _SEPARATORS = (",", ";", "\t")
 _BLOCK = 4 << 20  # bytes
-_COLUMN = re.compile(r"CSV column #(\d+): CSV conversion error")
+_COLUMN = re.compile(r"CSV column #(\d+):.*CSV conversion error")
 _DECIMAL_COMMA = r"^[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?$"
 
 Types = dict[str, Any]

@@ -63,12 +63,20 @@ class Description:
         return tuple(dict.fromkeys([*self.context, *(column for column, _ in self.crossings)]))
 
     @property
+    def feature_columns(self) -> frozenset[str]:
+        """Return the columns of features, objects' and choosers'."""
+        columns = [c for pattern in self.features.values() for c in self.of_alternatives(pattern)]
+        return frozenset([*columns, *self.of_chooser])
+
+    @property
     def measured(self) -> frozenset[str]:
         """Return the columns that are features and nothing else, unless they are categories."""
-        patterns = [p for name, p in self.features.items() if name not in self.categorical]
-        columns = {column for pattern in patterns for column in self.of_alternatives(pattern)}
-        columns |= {name for name in self.of_chooser if name not in self.categorical}
-        return frozenset(columns) - self.with_a_role
+        codes = [
+            column
+            for name in self.categorical
+            for column in self.of_alternatives(self.features.get(name, name))
+        ]
+        return self.feature_columns - self.with_a_role - set(codes)
 
     @property
     def with_a_role(self) -> frozenset[str]:
@@ -142,11 +150,8 @@ class Description:
 
     def _answers_among_features(self) -> Iterator[str]:
         """Find features that would tell a model what was chosen."""
-        features = [
-            column for pattern in self.features.values() for column in self.of_alternatives(pattern)
-        ]
-        for column in dict.fromkeys([*features, *self.of_chooser]):
-            if column in self.answers:
+        for column in self.answers:
+            if column in self.feature_columns:
                 yield f"column '{column}' says what was chosen: it cannot be a feature"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from cschoice.errors import InvalidTable
 from cschoice.registry import unknown_name
-from cschoice.tasks.frames.columns import COMMAS, Column, Table, has_commas, row
+from cschoice.tasks.frames.columns import COMMAS, Column, Table, free_unused, has_commas, row
 from cschoice.tasks.frames.description import Description
 from cschoice.tasks.frames.encoding import Encoding, Feature
 from cschoice.tasks.frames.feature_matrix import Matrix, feature_matrix
@@ -29,7 +30,9 @@ from cschoice.tasks.frames.task_entries import (
     refuse_contradictions,
     without_invalid_tasks,
 )
+from cschoice.tasks.ragged import cuts
 
+_AT_ONCE = 200_000  # objects
 _MANY = 100  # categories that nobody declared: rather names or free text
 
 Given = TypeVar("Given")
@@ -116,8 +119,15 @@ class EncodedTable:
 
         if self.objects.alternatives is not None:
             return 0
-        task = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-        return int(pd.DataFrame(self.features).assign(task=task).duplicated().sum())
+        sizes = np.diff(self.offsets)
+        n_copies = 0
+        for first, last in pairwise(cuts(self.offsets, _AT_ONCE)):
+            tasks = np.arange(first, last)
+            start, stop = self.offsets[tasks[0]], self.offsets[tasks[-1] + 1]
+            objects = pd.DataFrame(self.features[start:stop])
+            objects["task"] = np.repeat(tasks, sizes[tasks])
+            n_copies += int(objects.duplicated().sum())
+        return n_copies
 
 
 def learn_encoding(
@@ -125,10 +135,13 @@ def learn_encoding(
 ) -> tuple[Encoding, EncodedTable]:
     """Learn the encoding of a table and encode it."""
     objects = objects_of(table, description)
+    table = table.only(description.feature_columns)
     raws = _each(lambda values: _learned_raw(values, description), own_features(table, description))
     choosers = _each(
         lambda values: _learned_raw(values, description), chooser_features(table, description)
     )
+    del table  # from here on it is not needed
+    free_unused()
     ways = parse_impute(impute, [raw.name for raw in [*raws, *choosers]])
     entries, dropped = without_invalid_tasks(
         objects,
@@ -153,6 +166,7 @@ def apply_encoding(table: Table, encoding: Encoding) -> EncodedTable:
     """Turn another table into tasks, exactly as the first one was."""
     description = encoding.description
     objects = objects_of(table, description, learning=False)
+    table = table.only(description.feature_columns)
     entries = entries_of(objects)
 
     def raws(features: Sequence[Feature], columns: Iterable[Column]) -> list[RawFeature]:
@@ -161,6 +175,8 @@ def apply_encoding(table: Table, encoding: Encoding) -> EncodedTable:
 
     own = raws(encoding.features, own_features(table, description))
     choosers = raws(encoding.of_chooser, chooser_features(table, description))
+    del table  # from here on it is not needed
+    free_unused()
     refuse_contradictions(objects, entries, choosers)
     matrix = feature_matrix(encoding, objects, entries.objects, own, choosers)
     return EncodedTable(matrix, objects, entries, encoding)

@@ -48,12 +48,12 @@ def task_keys(table: Table, description: Description) -> TaskKeys:
     if not description.task:  # a wide table without one: each row is a task
         return TaskKeys(np.arange(len(table)), {"row": pa.array(table.numbers + 1)})
     combined = _combined(table, description.task, "task")
-    _, first, numbers = np.unique(combined, return_index=True, return_inverse=True)
+    first = _first(combined)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     at = first[order]
-    return TaskKeys(rank[numbers], {name: table.data[name].take(at) for name in description.task})
+    return TaskKeys(rank[combined], {name: table.data[name].take(at) for name in description.task})
 
 
 def alternatives_of(table: Table, description: Description) -> Alternatives | None:
@@ -68,9 +68,7 @@ def alternatives_of(table: Table, description: Description) -> Alternatives | No
     if name is None:
         return None
     codes, labels = _complete(table.column(name), "alternative")
-    first = np.empty(len(labels), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return Alternatives(name, codes, labels, table.data[name].take(first))
+    return Alternatives(name, codes, labels, table.data[name].take(_first(codes)))
 
 
 def groups_of(table: Table, name: str) -> Codes:
@@ -89,22 +87,25 @@ def kept_rows(table: Table, description: Description) -> Table:
         codes = _combined(table, description.by, "task")
     except ValueError as error:
         raise InvalidTable([str(error)]) from error
-    place = np.arange(len(codes))
-    if description.keep == "first":
-        codes, place = codes[::-1], place[::-1]
-    kept = np.empty(codes.max() + 1, dtype=np.int64)
-    kept[codes] = place  # of equal codes the last one stays
+    kept = _first(codes) if description.keep == "first" else len(codes) - 1 - _first(codes[::-1])
     rows = np.sort(kept)
     return Table(table.data.take(rows), table.numbers[rows])
 
 
 def _combined(table: Table, names: Sequence[str], noun: str) -> Codes:
     """Return for each row the number of its combination of values in some columns."""
-    combined = np.zeros(len(table), dtype=np.int64)
-    for name in names:
+    combined, _ = _complete(table.column(names[0]), noun)
+    for name in names[1:]:
         codes, labels = _complete(table.column(name), noun)
         combined = np.unique(combined * len(labels) + codes, return_inverse=True)[1]
     return combined
+
+
+def _first(codes: Codes) -> Codes:
+    """Return the first row of each code; all numbers up to the largest occur."""
+    first = np.empty(codes.max(initial=-1) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal codes the last one stays
+    return first
 
 
 def weights_of(table: Table, name: str) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from cschoice.tasks.frames.names import (
 
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,15 @@ def objects_of(table: Table, description: Description, learning: bool = True) ->
             marks = _stacked(table, description, description.chosen)
             chosen = chosen_objects(marks, description, alternatives, keys)
         if learning and description.group:
-            groups = np.tile(groups_of(table, description.group), n_copies)
+            groups = _repeated(groups_of(table, description.group), n_copies)
         if learning and description.weight:
-            weights = np.tile(weights_of(table, description.weight), n_copies)
+            weights = _repeated(weights_of(table, description.weight), n_copies)
         if learning and description.fold:
             codes, fold_names = folds_of(table, description.fold)
-            folds = np.tile(codes, n_copies)
+            folds = _repeated(codes, n_copies)
         return Objects(
-            rows=np.tile(table.numbers, n_copies),
-            tasks=np.tile(keys.numbers, n_copies),
+            rows=_repeated(table.numbers, n_copies),
+            tasks=_repeated(keys.numbers, n_copies),
             keys=keys,
             alternatives=alternatives,
             available=_available(table, description),
@@ -91,6 +93,11 @@ def chooser_features(table: Table, description: Description) -> Iterator[Column]
     for name in description.of_chooser:
         column = table.column(name)
         yield Column(name, column.pieces * _n_copies(description), column.rows)
+
+
+def _repeated(values: NDArray[Scalar], n_copies: int) -> NDArray[Scalar]:
+    """Return the values once per alternative; of a long table as they are."""
+    return values if n_copies == 1 else np.tile(values, n_copies)
 
 
 def _n_copies(description: Description) -> int:
@@ -126,5 +133,5 @@ def _available(table: Table, description: Description) -> Mask:
         allowed = "0 and 1 or true and false"
         raise ValueError(f"column '{pattern}' must hold {allowed}, got {values.some()}")
     if description.alternatives is not None and HOLE not in pattern:
-        flags = np.tile(flags, n_copies)
+        flags = _repeated(flags, n_copies)
     return np.equal(flags, 1)

@@ -62,12 +62,14 @@ class Problem:
 
 def entries_of(objects: Objects) -> TaskEntries:
     """Put the available objects of each task behind each other, in the order of the table."""
-    available = np.flatnonzero(objects.available)
-    numbers = available[np.argsort(objects.tasks[available], kind="stable")]
-    tasks, sizes = np.unique(objects.tasks[numbers], return_counts=True)
-    if not len(tasks):
+    numbers = np.flatnonzero(objects.available)
+    if not len(numbers):
         raise InvalidTable(["no object is available in any task"])
-    return TaskEntries(numbers, tasks, starts_of(sizes))
+    tasks = objects.tasks[numbers]
+    if (tasks[1:] < tasks[:-1]).any():
+        numbers = numbers[np.argsort(tasks, kind="stable")]
+    sizes = np.bincount(tasks)
+    return TaskEntries(numbers, np.flatnonzero(sizes), starts_of(sizes[sizes > 0]))
 
 
 def without_invalid_tasks(

@@ -225,3 +225,16 @@ def test_reduce_spread_and_order_are_loops_over_tasks(tasks):
     assert tasks.spread(tasks.sizes).tolist() == [s for s in tasks.sizes for _ in range(s)]
     expected = [s.start + i for s in slices for i in np.argsort(-values[s], kind="stable")]
     assert tasks.descending(values).tolist() == expected
+
+
+def test_pieces_are_consecutive_tasks_with_tables_of_their_own():
+    sizes = [2, 5, 1, 9, 3, 3]
+    table = np.arange(7.0)[:, None]
+    items = np.concatenate([np.arange(size) % 7 for size in sizes])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    tasks = ChoiceTasks(table, items, offsets, np.ones(len(items), dtype=bool), Kind.SUBSET)
+    for at_once in (1, 4, 6, 100):
+        pieces = list(tasks.pieces(at_once))
+        assert ChoiceTasks.concatenate(pieces) == tasks
+        assert all(len(piece.table) == piece.n_entries for piece in pieces)
+    assert [len(piece) for piece in tasks.pieces(6)] == [2, 2, 1, 1]
