@@ -38,7 +38,7 @@ def random_tasks(n_objects: int, n_features: int) -> ChoiceTasks:
 
 
 def epoch_seconds(tasks: ChoiceTasks) -> float:
-    """Return the CPU time of one more epoch: what is done once per fit cancels out."""
+    """Return the CPU time of one more epoch: the work done once per fit cancels out."""
     seconds = []
     for epochs in (1, 3):
         learner = make_learner(

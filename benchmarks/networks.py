@@ -175,7 +175,7 @@ CASES = {
 
 
 def cpu_seconds(run: Run, tasks: ChoiceTasks) -> float:
-    """Return the CPU time of one more epoch: what is done once per fit cancels out."""
+    """Return the CPU time of one more epoch: the work done once per fit cancels out."""
     seconds = []
     for n_epochs in (1, 1 + EPOCHS):
         start = time.process_time()

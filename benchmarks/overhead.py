@@ -1,4 +1,4 @@
-"""Measure what jobs cost beside fitting: processes, imports, data, proposals, records.
+"""Measure the cost of jobs beside fitting: processes, imports, data, proposals, records.
 
 Runs one fold of a learner and then all of them, in one slot, and compares the CPU time of all
 processes with that of the fits (trials, final fit and test), as the records have it. What both
@@ -28,7 +28,7 @@ def used() -> float:
 
 
 def measured(profile: str, learner: str, dataset: str, n_folds: int) -> tuple[float, float]:
-    """Return the CPU time of a run, and what of it is not fitting."""
+    """Return the CPU time of a run, and the part of it that is not fitting."""
     with tempfile.TemporaryDirectory() as folder:
         store = ResultStore(Path(folder))
         store.open()

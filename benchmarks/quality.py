@@ -30,7 +30,7 @@ STUDY_SEED = 0  # of every profile
 
 
 class Goal(NamedTuple):
-    """What the paper reports after tuning, and what defaults should reach here."""
+    """The paper's numbers after tuning, and those that defaults should reach here."""
 
     paper: float
     target: float

@@ -108,7 +108,7 @@ def simulate(
 
 
 def effort(job: Job) -> float:
-    """Return what a job's time is proportional to: tasks that it learns from, over all epochs."""
+    """Return the tasks that a job learns from, over all epochs: its time grows with them."""
     learner = make_learner(job.registered, **job.learner_parameters)
     parameters = job.dataset_parameters
     n_tasks = parameters.get("n_train", parameters.get("max_train", 10_000))

@@ -1,4 +1,4 @@
-"""What SLURM costs per job: the same jobs in one process, one process each, and on a cluster.
+"""The cost of SLURM per job: the same jobs in one process, one process each, on a cluster.
 
 Starts the tests' cluster (needs root and SLURM's packages, see tests/cluster/cluster.py). Jobs run
 one at a time, so that they do not slow each other down; what a busy cluster's queue costs comes on

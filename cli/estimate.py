@@ -194,7 +194,7 @@ def estimate(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     seed: Annotated[int, typer.Option(help="Of draws and starts.")] = 0,
 ) -> None:
-    """Estimate logit models by maximum likelihood and print what can be published.
+    """Estimate logit models by maximum likelihood and print tables to publish.
 
     cschoice estimate mnl --dataset trips --se clustered --wtp cost --test "time = cost"
 

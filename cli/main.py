@@ -71,7 +71,7 @@ def _warn(
     file: TextIO | None = None,  # noqa: ARG001 - the signature is Python's
     line: str | None = None,
 ) -> None:
-    """Print what was left out in one line, and any other warning as Python does."""
+    """Print a warning of something left out in one line, and any other as Python does."""
     if issubclass(category, LeftOutWarning):
         complain(str(message), "warning")
     else:

@@ -61,7 +61,7 @@ def report(
 
 
 def _show(summary: Summary) -> None:
-    """Print the sections, those of sentences last: what a terminal shows at its end is read."""
+    """Print the sections, those of sentences last: the end of a terminal's output is read."""
     sections = outline(summary)
     for section in sections:
         for table in (*section.tables, *section.behind_pictures):

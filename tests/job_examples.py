@@ -1,4 +1,4 @@
-"""Jobs, trials and records that are valid, with what a test changes in them."""
+"""Jobs, trials and records that are valid, with the changes that a test makes to them."""
 
 from cschoice.runs.records import Budget, Frugal, Job, Record, Rung, State, Trial, TrialState
 

@@ -30,7 +30,7 @@ def read(name: str) -> pd.DataFrame:
 
 @cache
 def swissmetro() -> ChoiceTasks:
-    """Return all choices among train, Swissmetro and car, with what the choosers are."""
+    """Return all choices among train, Swissmetro and car, with the features of the choosers."""
     return ChoiceTasks.from_frame(
         read("swissmetro/swissmetro.csv.gz"),
         alternatives="TRAIN=1,SM=2,CAR=3",

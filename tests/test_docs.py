@@ -1,4 +1,4 @@
-"""What the documents say is true: links lead somewhere, code runs and prints what it says."""
+"""Documents are true: links lead somewhere, code runs and prints the output shown."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The package as it is built, and what it loads."""
+"""The package as it is built, and the modules it loads."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What a type checker knows of the public names, in a user's own file."""
+"""The types of the public names, as a type checker sees them in a user's own file."""
 
 import ast
 import re

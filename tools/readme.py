@@ -14,7 +14,7 @@ FIGURES = ("figure-bars-subset", "figure-recipes-accuracy")
 
 
 def excerpt(report: str) -> str:
-    """Return what is said of the study as a whole, who wins, and the figures, as in the report."""
+    """Return the sentences on the whole study, the winners and the figures, as in the report."""
     parts = (part.partition("\n") for part in report.split("\n## ")[1:])
     sections = {title: text.strip() for title, _, text in parts}
     shown = {

@@ -1,4 +1,4 @@
-"""Print what thresholds cost a study's models of subset choice, and how far chance reaches.
+"""Print the F1 that thresholds cost a study's models of subsets, and how far chance reaches.
 
 For each learner: its mean F1 over folds, the same with the threshold that is best for the test
 tasks themselves, the standard error over all test tasks, and the deviation over folds.
@@ -24,7 +24,7 @@ RESULTS = Path(__file__).parent.parent / "results"
 
 
 def scores(job: Job, folder: Path) -> tuple[list[float], float, float]:
-    """Return the F1 of every test task, their mean, and what the best threshold would give."""
+    """Return the F1 of every test task, their mean, and the mean with the best threshold."""
     source = make_dataset(job.dataset, **job.dataset_parameters)
     _, test = source.fold(job.fold, job.seed)
     model = Predictor.load(folder / "model")

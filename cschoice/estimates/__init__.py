@@ -1,4 +1,4 @@
-"""Estimates to publish: named coefficients with honest standard errors, and what follows of them.
+"""Estimates to publish: named coefficients, honest standard errors, tests, willingness to pay.
 
 ``estimation`` fits a model to a sample and returns ``Estimates``, from which every kind of standard
 error can be had afterwards (``covariance``, ``bootstrap``). ``specification`` is the utility as

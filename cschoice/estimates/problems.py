@@ -1,4 +1,4 @@
-"""What stands in the way of estimates, each in one line that names it."""
+"""Obstacles to estimates, each in one line that names it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def separating(made: Design) -> list[str]:
 
 
 def notes_of(estimates: Estimates) -> Estimates:
-    """Return the estimates with the number of free parameters and notes on what is not free."""
+    """Return the estimates with the number of free parameters and notes on the others."""
     remarks = estimates.remarks
     notes = list(estimates.notes)
     named = {

@@ -70,7 +70,7 @@ class Specification:
 
     @classmethod
     def read(cls, path: Path, **more: Any) -> Specification:
-        """Read a specification from YAML; what is given beside it takes precedence."""
+        """Read a specification from YAML; options given beside it take precedence."""
         import yaml
 
         try:

@@ -132,7 +132,7 @@ def read_shared(path: Path) -> bytes | None:
 
 
 def read_regular(path: Path, most: int = 1 << 28) -> bytes:
-    """Return the content of a file; refuse pipes, devices and what is larger than ``most``."""
+    """Return the content of a file; refuse pipes, devices and files of more than ``most`` bytes."""
     # A pipe that nobody writes to would not even open.
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(number, "rb") as file:  # noqa: PTH123 - of a descriptor
@@ -176,7 +176,7 @@ def _private(place: Path, target: Path) -> Iterator[Path]:
 
 
 def _sweep(place: Path) -> None:
-    """Remove what dead processes left in a folder."""
+    """Remove the temporary files and folders that dead processes left in a folder."""
     for path in place.glob(".*.tmp"):
         mark = path.name[1:-4]
         if not processes.is_mark(mark):

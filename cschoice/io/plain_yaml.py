@@ -46,7 +46,7 @@ def read_yaml(path: Path) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what is no plain value before it is built."""
+    """A loader of plain values that refuses other objects before they are built."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

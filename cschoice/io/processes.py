@@ -73,7 +73,7 @@ def lives(mark: str) -> bool | None:
 
 
 def _status(pid: int) -> list[str]:
-    """Return what the kernel says of a process from its state on; empty words elsewhere."""
+    """Return the kernel's words on a process from its state on; empty ones on other systems."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:

@@ -8,7 +8,7 @@ _STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def harmless(cell: Any) -> Any:
-    """Return a cell with an apostrophe before what would be a formula; numbers are none.
+    """Return a cell with an apostrophe before a would-be formula; numbers are none.
 
     >>> harmless("=1+1"), harmless("-2.5"), harmless("@SUM(A1)"), harmless(-1)
     ("'=1+1", '-2.5', "'@SUM(A1)", -1)

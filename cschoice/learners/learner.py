@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     class BaseEstimator:
-        """What learners use of scikit-learn's class, which has no types."""
+        """The methods of scikit-learn's class that learners use; it has no types itself."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             """Return the parameters of the constructor."""
@@ -122,7 +122,7 @@ class Learner(BaseEstimator):
     def predict(self, source: Table) -> pd.DataFrame: ...
 
     def predict(self, source: ChoiceTasks | Table) -> NDArray[np.bool_] | pd.DataFrame:
-        """Predict what is chosen: of tasks one value per entry, of a table a data frame.
+        """Predict choices: of tasks one value per entry, of a table a data frame.
 
         The table is a data frame or the path of a CSV or Parquet file, with the columns of the
         table that was learned from; what was chosen is not needed. The data frame has a row per

@@ -26,7 +26,7 @@ _MOST_SPLITS = 3
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a fitted learner keeps beside its utility; networks know nothing of it."""
+    """The steps around the utility of a fitted learner; networks know nothing of them."""
 
     threshold: float | None = None  # of subset choice
     scaling: Scaling | None = None

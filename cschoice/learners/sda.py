@@ -15,7 +15,7 @@ from cschoice.space import Integer
 LOSS_AVERSION = 1.5  # how much steeper the value falls below the reference than it rises above
 
 
-class DeepSets(nn.Module):
+class SetFunction(nn.Module):
     """From the values of one score in a task to one number, by the mean of an embedding.
 
     Shared across scores: the network sees one score at a time.
@@ -44,7 +44,7 @@ class SdaNet(nn.Module):
     """U(x, Q) = Σ_i w_i(Q) · κ(F_i(x) − r_i(Q)) with linear scores F_i."""
 
     def __init__(
-        self, n_features: int, n_scores: int, weight: DeepSets, reference: DeepSets
+        self, n_features: int, n_scores: int, weight: SetFunction, reference: SetFunction
     ) -> None:
         super().__init__()
         self.scores = linear(n_features, n_scores, 1.0, bias=False)
@@ -95,6 +95,6 @@ class Sda(TorchLearner):
     learning_rate: float = 1e-1  # tanh units of small weights need large steps
 
     def _build(self, n_features: int) -> nn.Module:
-        weight = DeepSets(self.n_weight_layers, self.n_weight_units)
-        reference = DeepSets(self.n_reference_layers, self.n_reference_units)
+        weight = SetFunction(self.n_weight_layers, self.n_weight_units)
+        reference = SetFunction(self.n_reference_layers, self.n_reference_units)
         return SdaNet(n_features, self.n_scores, weight, reference)

@@ -1,4 +1,4 @@
-"""The tables of a results folder by job: what they hold outlives run folders."""
+"""The tables of a results folder by job; results in them outlive run folders."""
 
 from __future__ import annotations
 

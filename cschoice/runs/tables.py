@@ -201,7 +201,7 @@ def _check_others(folder: Path, name: str) -> None:
 
 
 def _with_added_columns(folds: pa.Table) -> pa.Table:
-    """Return the folds with columns that earlier tables lack; what they do not tell is unknown."""
+    """Return the folds with columns that earlier tables lack, unknown where nothing tells them."""
     import pyarrow as pa
 
     if "environment" not in folds.column_names:

@@ -52,7 +52,7 @@ def learner_checks(name: str) -> Iterator[Check]:
 
 
 def easy_tasks(kind: Kind, n_tasks: int = 150, seed: int = 0) -> ChoiceTasks:
-    """Return tasks of 2 to 6 objects; the first feature alone says what is chosen."""
+    """Return tasks of 2 to 6 objects; the first feature alone decides the choice."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(2, 7, n_tasks))])
     x = rng.normal(size=(offsets[-1], 3)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What ``cschoice run`` says about SLURM where there is none."""
+"""The messages of ``cschoice run`` about SLURM where there is none."""
 
 import importlib.util
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_status_goes_by_the_files_where_slurm_does_not_answer(run, monkeypatch):
 
 
 class Watcher:
-    """What is asked of an executor when a run is stopped."""
+    """An executor that notes the requests of a run that is stopped."""
 
     def __init__(self, error=None):
         self.watched, self.cancelled, self.error = {"17_0": None, "17_1": None}, False, error

@@ -1,4 +1,4 @@
-"""``cschoice estimate``: from a table to what is published."""
+"""``cschoice estimate``: from a table of choices to tables that are published."""
 
 from __future__ import annotations
 

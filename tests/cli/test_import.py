@@ -1,4 +1,4 @@
-"""The tables that people have: how ``import`` reads them, and what it refuses to guess."""
+"""The tables that people have: how ``import`` reads them, and guesses that it refuses."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``import``, everything on what was imported, and ``predict``, as a user types them."""
+"""``import``, every command on the imported dataset, and ``predict``, as a user types them."""
 
 import json
 from pathlib import Path

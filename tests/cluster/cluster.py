@@ -86,7 +86,7 @@ NODE = (
 
 
 def why_not(*more: str) -> str:
-    """Say why no cluster can be started here, with more commands needed; empty if one can."""
+    """Return why no cluster can be started here, with more commands needed; empty if one can."""
     missing = [command for command in (*COMMANDS, *more) if shutil.which(command) is None]
     if missing:
         return f"not installed: {', '.join(missing)}"
@@ -106,7 +106,7 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = 60) ->
 
 
 class Cluster:
-    """Two nodes with two GPUs each, and what can happen to them.
+    """Two nodes with two GPUs each, and accidents that can happen to them.
 
     With accounting (needs slurmdbd and mariadb-server), limits per user hold and sacct answers.
     """
@@ -186,12 +186,12 @@ class Cluster:
         wait_for(lambda: "is UP" in self.ask("scontrol", "ping"), "the controller's start")
 
     def start_node(self, name: str) -> None:
-        """Start a node; it has a host name of its own, which is what claims go by."""
+        """Start a node; it has a host name of its own, because claims go by that."""
         words = f"hostname {name} && exec slurmd -D -N {name}"
         self._start(name, "unshare", "--uts", "sh", "-c", words, SIMULATED_NODE=name)
 
     def stop_controller(self) -> None:
-        """End the controller in good order: after a crash it would know what was seconds ago."""
+        """End the controller in good order: after a crash it would go on from seconds ago."""
         self._daemons["slurmctld"].terminate()
         self._daemons["slurmctld"].wait()
 
@@ -239,7 +239,7 @@ class Cluster:
         return {name: task for name, task in self.tasks().items() if task[0] in on_their_way}
 
     def mend(self) -> None:
-        """End the runs that watch jobs, start what was killed, and empty the queue."""
+        """End the runs that watch jobs, start killed nodes again, and empty the queue."""
         for process in self.watching:
             process.kill()
             process.communicate()

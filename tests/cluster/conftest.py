@@ -134,7 +134,7 @@ class ClusterStudy(Study):
 
 
 def assert_nothing_doubled(study):
-    """Every trial stands in its journal exactly once; what reads journals would not notice."""
+    """Every trial stands in its journal exactly once; readers of journals would not notice."""
     for journal in study.results.glob("runs/*/*/*/*/*/trials.jsonl"):
         numbers = [json.loads(line)["number"] for line in journal.read_text().splitlines()]
         assert numbers == list(range(len(numbers)))

@@ -1,4 +1,4 @@
-"""What takes minutes on a real SLURM: time limits, nodes cut off, a queue that is full."""
+"""Minutes on a real SLURM: time limits, nodes cut off, a queue that is full."""
 
 import pytest
 from faults.conftest import assert_same, wait_for

@@ -1,4 +1,4 @@
-"""What every dataset that can be generated promises."""
+"""The promises of every dataset that can be generated."""
 
 import pytest
 

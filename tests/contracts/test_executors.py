@@ -1,4 +1,4 @@
-"""What every executor promises; on SLURM it takes a cluster to see, see tests/cluster."""
+"""The promises of every executor; on SLURM it takes a cluster to see, see tests/cluster."""
 
 from cschoice.runs.executors import EXECUTORS
 from cschoice.testing import executor_checks, parametrize_with_checks

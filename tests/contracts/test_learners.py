@@ -1,4 +1,4 @@
-"""What every learner promises; a new row of LEARNERS is tested by itself."""
+"""The promises of every learner; a new row of LEARNERS is tested by itself."""
 
 import pytest
 

@@ -77,7 +77,7 @@ class Study:
         )
 
     def run(self, *options: str, code: int = 0, **popen) -> tuple[str, str]:
-        """Run to the end; return what was said."""
+        """Run to the end; return the output."""
         process = self.start(*options, **popen)
         said = process.communicate(timeout=300)
         assert process.returncode == code, said

@@ -19,7 +19,7 @@ _LEAST_WEIGHT = 1e-12  # of a person in a class: a weight of zero would lose its
 
 @dataclass(frozen=True)
 class Classes:
-    """The data: tasks by person, and what people are."""
+    """The data: tasks by person, and the features of people."""
 
     panel: Panel
     people: NDArray[np.int64]  # of tasks
@@ -59,7 +59,7 @@ def class_terms(data: Classes, coefficients: Values, membership: Values) -> tupl
 
 
 def posterior_classes(data: Classes, coefficients: Vector, membership: Vector) -> Matrix:
-    """Return each person's chance of each class, given what the person chose."""
+    """Return each person's chance of each class, given the person's choices."""
     joint = log_shares(data.members, membership) + _by_class(data, coefficients)[0]
     posterior: Matrix = np.exp(log_softmax(joint, axis=1))
     return posterior

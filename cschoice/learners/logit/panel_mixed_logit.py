@@ -175,7 +175,7 @@ class PanelMixedLogit(LogitLearner):
         return None if tasks.groups is None else people_of(tasks)
 
     def individual_coefficients(self, tasks: ChoiceTasks) -> tuple[NDArray[np.int64], Vector]:
-        """Return people, by their groups, and their mean coefficients given what they chose."""
+        """Return people, by their groups, and their mean coefficients given their choices."""
         data = self._data(tasks)
         found = np.tile(self.coefficients_, (data.panel.n_people, 1))
         spreads = self._matrix(self.spreads_)

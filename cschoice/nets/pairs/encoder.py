@@ -13,7 +13,7 @@ from cschoice.nets.devices import floats_at_once
 from cschoice.nets.kernels import library
 from cschoice.nets.kernels import pairs as kernel
 from cschoice.nets.layers import Hidden, Layers, Mask, Mirrored, linear
-from cschoice.nets.pairs.sums import PairSums, Settings, Workspace
+from cschoice.nets.pairs.sums import PairSettings, PairSums, Workspace
 
 
 def mean_over_others(sums: Tensor, mask: Mask) -> Tensor:
@@ -132,7 +132,7 @@ class PairEncoder(nn.Module):
         right = swapped(left)
         if self._of_all_pairs:
             return self._sums_of_all_pairs(left, right, mask)
-        settings = Settings(
+        settings = PairSettings(
             self.hidden.activation, floats_at_once(left.device), self.workspace, self.largest_power
         )
         factors = None if self.factors is None else self.factors.weight

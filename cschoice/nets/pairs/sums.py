@@ -54,7 +54,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Settings:
+class PairSettings:
     """The settings of a pair block, beside its weights."""
 
     activation: Activation
@@ -77,7 +77,7 @@ class PairSums(torch.autograd.Function):
         left: Tensor,
         right: Tensor,
         mask: Tensor | None,
-        settings: Settings,
+        settings: PairSettings,
         factors: Tensor | None,
         *parameters: Tensor,
     ) -> tuple[Tensor, ...]:
@@ -133,7 +133,7 @@ class _Block:
     mask: Tensor | None  # (tasks, 2 · objects)
     factors: Tensor | None  # (factors, units)
     parameters: Sequence[Tensor]
-    settings: Settings
+    settings: PairSettings
     token: object  # identifies this forward pass among those that share the buffers
 
     def no_sums(self) -> list[tuple[Tensor, Tensor]]:

@@ -1,4 +1,4 @@
-"""The table of what is compared with what: conditions here and in the paper."""
+"""The table of conditions: those of the results here beside those in the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of estimates: one model in full, several side by side, what they are worth, and tests."""
+"""Tables of estimates: one model in full, several side by side, willingness to pay, tests."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _decimal_column(cells: Sequence[Cell]) -> str:
 
 
 def _decimal_cell(cell: Cell) -> str:
-    """Return a cell of such a column; what is no number is text.
+    """Return a cell of a column of numbers; any other cell is text.
 
     >>> _decimal_cell("(0.083)"), _decimal_cell("−1,278.5***"), _decimal_cell("fixed")
     ('{(}0.083{)}', '-1278.5{***}', '{fixed}')

@@ -54,7 +54,7 @@ class Description:
 
     @property
     def answers(self) -> list[str]:
-        """Return the columns that say what was chosen."""
+        """Return the columns of the choice."""
         return self.of_alternatives(self.chosen)
 
     @property
@@ -149,7 +149,7 @@ class Description:
                 yield f"no alternative has a column '{pattern}' (feature {name})"
 
     def _answers_among_features(self) -> Iterator[str]:
-        """Find features that would tell a model what was chosen."""
+        """Find features that would tell a model the choice."""
         for column in self.answers:
             if column in self.feature_columns:
                 yield f"column '{column}' says what was chosen: it cannot be a feature"

@@ -18,7 +18,7 @@ _FEATURE = re.compile(r"f(\d+)")
 def open_svmlight(
     path: Path, features: Sequence[str]
 ) -> tuple[list[str], Callable[[Sequence[str], frozenset[str]], Any]]:
-    """Return the columns label, qid, f1, f2, …, and how to get some; what a line leaves out is 0.
+    """Return the columns label, qid, f1, f2, …, and a loader of some; features left out are 0.
 
     ``features`` that are called so are columns even if no line has them.
     """

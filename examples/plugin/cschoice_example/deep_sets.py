@@ -1,4 +1,4 @@
-"""Deep sets (Zaheer et al., 2017): the sum of what objects are, beside each of them."""
+"""Deep sets (Zaheer et al., 2017): each object beside the sum of all objects' embeddings."""
 
 from __future__ import annotations
 

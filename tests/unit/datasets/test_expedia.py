@@ -58,7 +58,7 @@ KEPT = [name for name in COLUMNS if name not in LEFT_OUT | MOSTLY_MISSING | {"po
 
 
 def searches(sizes, clicked, booked, seed=0):
-    """Rows of searches; what was clicked and booked is given by positions."""
+    """Rows of searches; the hotels clicked and booked are given by positions."""
     rng = np.random.default_rng(seed)
     rows = []
     for search, (size, clicks, books) in enumerate(zip(sizes, clicked, booked, strict=True)):

@@ -59,7 +59,7 @@ def shared_cache(tmp_path_factory):
 
 @pytest.fixture
 def any_images(shared_cache, monkeypatch):
-    """Patterns count as digits; what is made of them is made once for all tests."""
+    """Patterns count as digits; their features are computed once for all tests."""
     monkeypatch.setattr(digit_features, "LEAST_ACCURACY", 0.0)
     monkeypatch.setenv("CSCHOICE_CACHE", str(shared_cache))
 

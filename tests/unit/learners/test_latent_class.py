@@ -1,4 +1,4 @@
-"""The latent class logit against an independent EM, and what it promises."""
+"""The latent class logit against an independent EM, and its promises."""
 
 from __future__ import annotations
 

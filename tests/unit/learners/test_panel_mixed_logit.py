@@ -1,4 +1,4 @@
-"""The panel mixed logit against a plain loop over people, and what it promises."""
+"""The panel mixed logit against a plain loop over people, and its promises."""
 
 from __future__ import annotations
 

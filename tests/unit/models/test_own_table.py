@@ -1,4 +1,4 @@
-"""From one's own table to a model that predicts others, and what scikit-learn makes of it."""
+"""From one's own table to a model that predicts others; its use with scikit-learn."""
 
 import numpy as np
 import pandas as pd

@@ -26,7 +26,7 @@ from cschoice.nets.layers import (
 )
 from cschoice.nets.losses import LOSSES, loss_for
 from cschoice.nets.pairs.encoder import PairEncoder, mean_over_others, sums_over_others, swapped
-from cschoice.nets.pairs.sums import PairSums, Settings, Workspace
+from cschoice.nets.pairs.sums import PairSettings, PairSums, Workspace
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -161,7 +161,7 @@ def test_pair_block_gradients(activation: str, floats: int, largest_power: int) 
         for i, shape in enumerate(shapes)
     ]
     mask = torch.tensor([[True] * 4, [True, True, True, False]])
-    settings = Settings(ACTIVATIONS[activation], floats, Workspace(), largest_power)
+    settings = PairSettings(ACTIVATIONS[activation], floats, Workspace(), largest_power)
 
     def block(left: Tensor, right: Tensor, factors: Tensor, *parameters: Tensor) -> Any:
         used = factors if largest_power > 1 else None

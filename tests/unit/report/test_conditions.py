@@ -1,4 +1,4 @@
-"""What the results stand beside the paper's under is read from the study, not written down."""
+"""The conditions of the results are read from the study, not written down."""
 
 from pathlib import Path
 from typing import get_args

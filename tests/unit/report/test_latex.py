@@ -26,7 +26,7 @@ OPTIONS = ["-interaction=nonstopmode", "-halt-on-error"]
 
 
 def compiled(folder, name="report.tex"):
-    """Compile a document, and return what pdflatex said."""
+    """Compile a document, and return the log of pdflatex."""
     done = subprocess.run(
         ["pdflatex", *OPTIONS, name], cwd=folder, capture_output=True, text=True, errors="replace"
     )

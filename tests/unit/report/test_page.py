@@ -69,7 +69,7 @@ def all_of(page, selector):
 
 
 def column(page, table, place):
-    """Return what a column shows, row by row."""
+    """Return the texts of a column, row by row."""
     script = (
         "return [...document.querySelectorAll(`#table-${arguments[0]} > tbody > tr:not(.detail)`)]"
         ".map(row => row.cells[arguments[1]].innerText.trim())"

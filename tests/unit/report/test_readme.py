@@ -1,4 +1,4 @@
-"""What the README shows of the study is what the report says."""
+"""The README's excerpt of the study equals the report."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a report says of complete, partial and mixed results; the formats are tested elsewhere."""
+"""Reports of complete, partial and mixed results; the formats are tested elsewhere."""
 
 from pathlib import Path
 

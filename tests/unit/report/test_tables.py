@@ -1,4 +1,4 @@
-"""What a report shows: its tables, the files of numbers, pictures in a page."""
+"""The contents of a report: its tables, the files of numbers, pictures in a page."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What is fitted after tuning, and on which tasks the threshold is tuned."""
+"""The fits after tuning, and the tasks on which thresholds are tuned."""
 
 from dataclasses import replace
 
@@ -85,7 +85,7 @@ def test_tasks_are_few_up_to_1450(n_train, fits_in_full):
 
 @pytest.fixture
 def thresholds(monkeypatch):
-    """What thresholds were tuned on, and what came out."""
+    """The tasks that thresholds were tuned on, and the thresholds."""
     seen = []
     tune = cross_validation.tune_threshold
 

@@ -1,4 +1,4 @@
-"""What the protocols share: the tasks of a fold, on the scale of its training tasks."""
+"""The steps that protocols share: the tasks of a fold, on the scale of its training tasks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The further experiments: what is planned, what comes out, and going on after an interruption."""
+"""The further experiments: their plans, their results, and going on after an interruption."""
 
 import dataclasses
 from pathlib import Path

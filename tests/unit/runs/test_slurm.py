@@ -1,4 +1,4 @@
-"""SLURM's words and signals, where no SLURM is needed to see what becomes of them."""
+"""SLURM's words and signals, as far as no SLURM is needed to see their effect."""
 
 import json
 import signal

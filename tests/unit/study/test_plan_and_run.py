@@ -1,4 +1,4 @@
-"""What a run makes of how its workers ended."""
+"""The records of a run, by the way its workers ended."""
 
 import pytest
 from job_examples import make_job, make_record

@@ -1,4 +1,4 @@
-"""Tables of one's own: what they may look like, and what is said when they may not."""
+"""Tables of one's own: the forms they may have, and the messages for others."""
 
 import gzip
 import lzma

@@ -143,7 +143,7 @@ def with_items_of_others(path: Path, tasks: ChoiceTasks) -> None:
 
 
 def rewritten(change, about=None):
-    """Return a way to spoil a file: change its table, or what its metadata say."""
+    """Return a way to spoil a file: change its table, or its metadata."""
 
     def spoil(path: Path, tasks: ChoiceTasks) -> None:
         tasks.to_parquet(path)
