@@ -17,7 +17,7 @@ from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidTable
 from cschoice.registry import LeftOutWarning
 
-from . import data, estimate, generate, importing, predict, report, run, show, status
+from . import data, estimate, fit, generate, importing, predict, report, run, show, status
 from .console import complain
 
 
@@ -122,6 +122,7 @@ app.command()(status.collect)
 app.command()(report.report)
 app.command()(generate.generate)
 app.command("import")(importing.import_table)
+app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(estimate.estimate)
 app.add_typer(show.app, name="show")

@@ -21,7 +21,8 @@ def predict(
         Path, typer.Argument(help="CSV or Parquet, with the columns of the imported table.")
     ],
     model: Annotated[
-        Path, typer.Option(help="Folder of a fitted model: results/runs/…/fold-0/model.")
+        Path,
+        typer.Option(help="Folder of a fitted model: models/trips-feta, or results/runs/…/model."),
     ],
     out: Annotated[Path, typer.Option(help="Where to write: .csv or .parquet.")] = Path(
         "predictions.csv"

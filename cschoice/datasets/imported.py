@@ -114,6 +114,10 @@ class ImportedDataset:
             tasks[at_most(self.max_test, np.flatnonzero(tested == index), rng)],
         )
 
+    def every_task(self, seed: int) -> ChoiceTasks:  # noqa: ARG002 - nothing is drawn
+        """Return all tasks, to learn from where nothing is tested."""
+        return self.tasks()
+
     def tasks(self) -> ChoiceTasks:
         """Return all tasks, as they were imported."""
         described = describe_dataset(self.name)
@@ -123,7 +127,7 @@ class ImportedDataset:
             )
         path = FOLDER / self.name / _TASKS
         tasks = ChoiceTasks.from_parquet(path)
-        if _hash(tasks, described.encoding, self._given_folds()) != described.content:
+        if content_hash(tasks, described.encoding, self._given_folds()) != described.content:
             raise InvalidFile(
                 f"{path} does not belong to {_DESCRIPTION} beside it: import it again"
             )
@@ -168,7 +172,7 @@ def store_dataset(
         features=tuple(encoding.names),
         n_folds=n_folds,
         fold_sizes=tuple(np.bincount(folds[folds >= 0]).tolist()),
-        content=_hash(tasks, encoding, folds if given else None),
+        content=content_hash(tasks, encoding, folds if given else None),
         encoding=encoding,
         fold_names=tuple(given[1]) if given else (),
     )
@@ -229,8 +233,12 @@ def _read_description(folder: Path, path: Path, *version: int) -> DatasetDescrip
     return described
 
 
-def _hash(tasks: ChoiceTasks, encoding: Encoding, folds: Numbers | None) -> str:
-    digest = hashlib.blake2b(to_json([tasks.kind, asdict(encoding)]).encode(), digest_size=16)
+def content_hash(
+    tasks: ChoiceTasks, encoding: Encoding | None, folds: Numbers | None = None
+) -> str:
+    """Return a hash of everything that can be learned from tasks."""
+    described = None if encoding is None else asdict(encoding)
+    digest = hashlib.blake2b(to_json([tasks.kind, described]).encode(), digest_size=16)
     for start in range(0, tasks.n_entries, _HASHED_AT_ONCE):
         digest.update(tasks.table[tasks.items[start : start + _HASHED_AT_ONCE]].tobytes())
     for array in (tasks.offsets, tasks.chosen, tasks.groups, tasks.weights, folds):

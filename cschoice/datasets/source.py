@@ -24,6 +24,14 @@ class DatasetSource(Protocol):
         ...
 
 
+def every_task(source: DatasetSource, seed: int) -> ChoiceTasks:
+    """Return all tasks of a dataset; of one that is drawn from a rule, the first training tasks."""
+    if hasattr(source, "every_task"):
+        tasks: ChoiceTasks = source.every_task(seed)
+        return tasks
+    return source.fold(0, seed)[0]
+
+
 def does_not_fit(n_tasks: int, n_objects: int, n_bytes: int) -> InvalidParameter:
     """Return the error for more tasks than there is memory for."""
     return InvalidParameter(

@@ -74,6 +74,13 @@ class ObservedChoices(ABC):
             compact(whole.tasks[at_most(self.max_test, test, rng)]),
         )
 
+    def every_task(self, seed: int) -> ChoiceTasks:
+        """Return sub-samples of all tasks, to learn from where nothing is tested."""
+        whole = self.whole()
+        rng = np.random.default_rng(seed_for(seed, "sub-sample", rule=type(self).__name__))
+        numbers = self.sampled(whole, np.arange(len(whole.tasks)))
+        return sub_samples(whole, numbers, self.n_objects, rng)
+
     def sampled(self, whole: WholeTasks, numbers: Numbers) -> Numbers:
         """Return the numbers of these tasks, each as often as a sub-sample is drawn from it.
 

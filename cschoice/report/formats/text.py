@@ -38,12 +38,12 @@ def markdown(summary: Summary) -> Files:
 def _section(section: Section) -> str:
     parts = [f"## {section.title}"]
     if len(section.text) > 2:
-        parts.append("\n".join(f"- {_escaped(line)}" for line in section.text))
+        parts.append("\n".join(f"- {escaped(line)}" for line in section.text))
     else:
-        parts += [_escaped(line) for line in section.text]
+        parts += [escaped(line) for line in section.text]
     parts += [markdown_table(table) for table in section.every_table]
     parts += [
-        f"![{_escaped(picture.caption)}]({picture.file}.svg)\n\n*{_escaped(picture.caption)}*"
+        f"![{escaped(picture.caption)}]({picture.file}.svg)\n\n*{escaped(picture.caption)}*"
         for picture in section.pictures
     ]
     return "\n\n".join(parts)
@@ -51,13 +51,13 @@ def _section(section: Section) -> str:
 
 def markdown_table(table: Table) -> str:
     """Return a table with its caption and notes."""
-    head = [_escaped(column.label) for column in table.columns]
+    head = [escaped(column.label) for column in table.columns]
     rules = ["---:" if column.numeric or column.scores else "---" for column in table.columns]
     rows = [[_cell(cell, table.gaps) for cell in row] for row in table.rows()]
     lines = [f"| {' | '.join(row)} |" for row in [head, rules, *rows]]
-    notes = [_escaped(note) for note in table.notes]
-    notes += [f"[{number}] {_escaped(gap)}" for number, gap in enumerate(table.gaps, start=1)]
-    return "\n\n".join([f"**{_escaped(table.caption)}**", "\n".join(lines), *notes])
+    notes = [escaped(note) for note in table.notes]
+    notes += [f"[{number}] {escaped(gap)}" for number, gap in enumerate(table.gaps, start=1)]
+    return "\n\n".join([f"**{escaped(table.caption)}**", "\n".join(lines), *notes])
 
 
 def _cell(cell: Cell, gaps: Sequence[str]) -> str:
@@ -65,13 +65,13 @@ def _cell(cell: Cell, gaps: Sequence[str]) -> str:
         return f"**{cell.score}**"
     if isinstance(cell, Gap):
         return f"{NO_RESULT} [{gaps.index(cell.reason) + 1}]"
-    return _escaped(plain(cell))
+    return escaped(plain(cell))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     r"""Escape the characters that Markdown would interpret.
 
-    >>> _escaped("a|b_c <d>")
+    >>> escaped("a|b_c <d>")
     'a\\|b\\_c \\<d\\>'
     """
     return "".join(f"\\{letter}" if letter in r"\`*_|<>[]$~" else letter for letter in text)

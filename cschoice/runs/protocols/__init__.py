@@ -11,6 +11,7 @@ PROTOCOLS: Registry[str] = Registry(
         "nested": "cschoice.runs.protocols.cross_validation:NestedCrossValidation",
         "generalization": "cschoice.runs.protocols.generalization:Generalization",
         "stream": "cschoice.runs.protocols.stream:Stream",
+        "whole": "cschoice.runs.protocols.whole:Whole",
         "convergence": "cschoice.runs.protocols.convergence:Convergence",
     },
 )

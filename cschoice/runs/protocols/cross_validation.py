@@ -72,15 +72,8 @@ class NestedCrossValidation(Protocol):
         source = make_dataset(job.dataset, **job.dataset_parameters)
         context.tell({"event": "data"})
         train, test, scaling = fold_of(job, source)
-        fits = _Fits(context, train)
-        trials = _tune(context, fits)
-        started = time.process_time()
-        chosen = chosen_trial(trials, job.budget)
-        if trials and chosen is None:
-            reasons = {trial.error for trial in trials if trial.error}
-            raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
-        params = dict(chosen.params) if chosen else {}
-        final = fits.final(params)
+        learned = learn(context, train)
+        final = learned.final
         utilities = final.learner.utilities(test)
         check_utilities(job, test, utilities)
         context.tell({"event": "test"})
@@ -90,12 +83,25 @@ class NestedCrossValidation(Protocol):
         return context.done(
             train,
             len(test),
-            params=params,
+            params=learned.params,
             threshold=final.threshold,
             metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),
-            n_trials=len(trials),
-            seconds=sum(trial.seconds for trial in trials) + time.process_time() - started,
+            n_trials=len(learned.trials),
+            seconds=learned.seconds(),
         )
+
+
+def learn(context: Context, train: ChoiceTasks) -> Learned:
+    """Tune on inner splits of these tasks and fit the best on all of them."""
+    fits = _Fits(context, train)
+    trials = _tune(context, fits)
+    started = time.process_time()
+    chosen = chosen_trial(trials, context.job.budget)
+    if trials and chosen is None:
+        reasons = {trial.error for trial in trials if trial.error}
+        raise CschoiceError(f"all {len(trials)} trials failed: {'; '.join(sorted(reasons))}")
+    params = dict(chosen.params) if chosen else {}
+    return Learned(fits.final(params), params, trials, started)
 
 
 def _tune(context: Context, fits: _Fits) -> list[Trial]:
@@ -133,6 +139,20 @@ def _inside(params: Params, space: Mapping[str, Dimension]) -> dict[str, Any]:
 class _Final:
     learner: Learner
     threshold: float | None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The final model of a job, its parameters, and the trials that they come from."""
+
+    final: _Final
+    params: Params
+    trials: Sequence[Trial]
+    started: float  # when tuning was over, in CPU time
+
+    def seconds(self) -> float:
+        """Return the CPU time of all trials and of everything since."""
+        return sum(trial.seconds for trial in self.trials) + time.process_time() - self.started
 
 
 class _Fits:

@@ -45,10 +45,16 @@ def search_space(job: Job) -> dict[str, Dimension]:
 def fold_of(job: Job, source: DatasetSource) -> tuple[ChoiceTasks, ChoiceTasks, Scaling | None]:
     """Return the training and test tasks of the job's fold, on the scale of the former."""
     train, test = source.fold(job.fold, job.seed)
+    train, scaling = on_scale(train, source)
+    return train, test.scaled(scaling) if scaling else test, scaling
+
+
+def on_scale(tasks: ChoiceTasks, source: DatasetSource) -> tuple[ChoiceTasks, Scaling | None]:
+    """Return tasks on their own scale, and the scale, if their dataset asks for it."""
     if not source.standardize:
-        return train, test, None
-    scaling = Scaling.learn(train.table, train.items)
-    return train.scaled(scaling), test.scaled(scaling), scaling
+        return tasks, None
+    scaling = Scaling.learn(tasks.table, tasks.items)
+    return tasks.scaled(scaling), scaling
 
 
 def without(parameters: Params, *names: str) -> dict[str, Any]:
