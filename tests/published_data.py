@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,14 +20,14 @@ SWISSMETRO = {
 }
 
 
-def read(name: str) -> pd.DataFrame:
+def read(name: str, **form: Any) -> pd.DataFrame:
     folder = os.environ.get("CSCHOICE_DATA")
     if folder is None:
         pytest.skip("CSCHOICE_DATA does not name a folder with the data")
     path = Path(folder) / name
     if not path.exists():
         pytest.skip(f"{path} does not exist")
-    return pd.read_csv(path)
+    return pd.read_csv(path, **form)
 
 
 @cache
@@ -59,3 +61,45 @@ def mode_canada() -> ChoiceTasks:
         context="income",
         constants=True,
     )
+
+
+def _standardized(features: np.ndarray) -> np.ndarray:
+    return (features - features.mean(axis=0)) / features.std(axis=0, ddof=1)
+
+
+@cache
+def sushi_first() -> ChoiceTasks:
+    """Return the sushi that 5,000 people like best among ten of a hundred, by six features."""
+    about = read("sushi/sushi3.idata", sep="\t", header=None, comment="#", index_col=0)
+    about = about.sort_index().to_numpy()[:, [1, 2, 4, 5, 6, 7]].astype(float)
+    about[:, :2] = 1 - about[:, :2]
+    orders = read("sushi/sushi3b.5000.10.order", sep=" ", header=None, skiprows=1)
+    items = orders.iloc[:, 2:].to_numpy().ravel()
+    x = _standardized(about[items]).reshape(-1, 10, 6)
+    return ChoiceTasks.from_dense(x, np.zeros(len(x), dtype=int), "singleton")
+
+
+@cache
+def car_pairs() -> ChoiceTasks:
+    """Return choices between two cars."""
+    data = read("car_pairs/car_a.csv.xz")
+    features = ["body", "transmission", "displacement", "hybrid"]
+    x = data[features].to_numpy(dtype=float) * [1, 1, 1, -1]
+    data[features] = _standardized(x)
+    return ChoiceTasks.from_frame(data, task="pair", chosen="chosen", features=features)
+
+
+@cache
+def swissmetro_split(part: str) -> ChoiceTasks:
+    """Return one part of Sifringer, Lurkin and Alahi's split, with its generic features."""
+    data = read(f"swissmetro/lmnl_{part}.csv.xz")
+    data = data.query("TRAIN_AV == 1 and SM_AV == 1 and CAR_AV == 1 and CHOICE != 0")
+    x = np.zeros((len(data), 3, 9))
+    x[:, :, 0] = data[["TRAIN_TT", "SM_TT", "CAR_TT"]] / 100
+    x[:, :, 1] = data[["TRAIN_CO", "SM_CO", "CAR_CO"]] / 100
+    x[:, :2, 1] *= (data.GA == 0).to_numpy()[:, None]
+    x[:, :2, 2] = data[["TRAIN_HE", "SM_HE"]] / 100
+    x[:, :2, 3] = data[["GA", "GA"]]
+    x[:, 0, 4], x[:, 2, 5], x[:, 1, 6] = data.AGE, data.LUGGAGE, data.SM_SEATS
+    x[:, 0, 7] = x[:, 2, 8] = 1
+    return ChoiceTasks.from_dense(x, data.CHOICE.to_numpy() - 1, "singleton")

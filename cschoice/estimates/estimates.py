@@ -124,7 +124,7 @@ class Estimates:
     @cached_property
     def _inverse(self) -> tuple[Matrix, Mask]:
         return inverted(
-            self.optimum.hessian,
+            self.learner.levelled(self.optimum.hessian, self.values),
             self.learner.penalty(self._data),
             self.learner.sizes(self._data),
             ~self.optimum.free,

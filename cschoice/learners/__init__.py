@@ -64,6 +64,7 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "pointwise-net": LearnerInfo("Pointwise net", "pointwise:PointwiseNet", in_paper=False),
         "pairwise-svm": LearnerInfo("PairwiseSVM", "pairwise_svm:PairwiseSVM"),
         "mnl": LearnerInfo("MNL", "logit.multinomial:MultinomialLogit"),
+        "lcl": LearnerInfo("LCL", "logit.linear_context:LinearContextLogit", in_paper=False),
         "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit"),
         "gnl": LearnerInfo("GNL", "logit.nested_logit:GeneralizedNestedLogit"),
         "mixed-logit": LearnerInfo("ML", "logit.mixed_logit:MixedLogit"),

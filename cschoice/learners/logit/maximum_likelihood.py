@@ -57,6 +57,13 @@ class LogitLearner(Learner):
         """Return the exact Hessian of the negative log-likelihood."""
         return complex_hessian(lambda at: self._loss(data, at)[1], parameters)
 
+    def levelled(self, hessian: Matrix, parameters: Vector) -> Matrix:  # noqa: ARG002
+        """Return the Hessian at an optimum, with directions exactly flat that are so by design.
+
+        An optimum is found to a few digits only, which would look like curvature.
+        """
+        return hessian
+
     @abstractmethod
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> Any:
         """Return the tasks in the form that ``_loss`` takes; to predict, choices are ignored."""
@@ -95,7 +102,7 @@ class LogitLearner(Learner):
         NaN; a warning names them, with the names of the features where those are given.
         """
         data, parameters = self._data(tasks), self._parameters()
-        hessian = self._hessian(data, parameters)
+        hessian = self.levelled(self._hessian(data, parameters), parameters)
         fixed = np.concatenate([np.ravel(mask) for mask in self.at_bound.values()])
         variances = np.diag(covariance(hessian, self.penalty(data), self.sizes(data), fixed))
         names = self.parameter_names(features)

@@ -68,15 +68,20 @@ class MultinomialLogit(LogitLearner):
         return loss_terms(data, data.blocks, parameters)[2]
 
     def _scores(self, data: TaskLayout, parameters: Vector) -> Vector:
-        utilities = data.linear(parameters)
-        if data.kind is Kind.SUBSET:
-            return data.by_task(data.entry_weights() * (data.chosen - expit(utilities)))
-        for block in data.blocks:
-            view = block.view(utilities)
-            view[:] = -np.exp(log_softmax(view))
-            view[0] += 1.0
-            view *= data.weights_of(block)
-        return data.by_task(utilities)
+        return linear_scores(data, parameters)
+
+
+def linear_scores(layout: TaskLayout, coefficients: Vector) -> Vector:
+    """Return the gradient of each task's log-likelihood, of a linear utility."""
+    utilities = layout.linear(coefficients)
+    if layout.kind is Kind.SUBSET:
+        return layout.by_task(layout.entry_weights() * (layout.chosen - expit(utilities)))
+    for block in layout.blocks:
+        view = block.view(utilities)
+        view[:] = -np.exp(log_softmax(view))
+        view[0] += 1.0
+        view *= layout.weights_of(block)
+    return layout.by_task(utilities)
 
 
 def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:
