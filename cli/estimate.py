@@ -24,7 +24,7 @@ _FORMATS = (TERMINAL, "latex", "html", "markdown", "csv", "json")
 
 def estimate(
     models: Annotated[
-        list[str], typer.Argument(help="Logit models: mnl, nl, gnl, mixed-logit, …; several.")
+        list[str], typer.Argument(help="Logit models: mnl, nl, cnl, mixed-logit, …; several.")
     ],
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="An imported dataset, or a .parquet file.")
@@ -74,8 +74,15 @@ def estimate(
         list[str] | None,
         typer.Option(
             metavar="NEST",
-            help="For nl: 'public=train,bus'; repeatable. Others are alone.",
+            help="For nl and cnl: 'public=train,bus'; repeatable. Others are alone. Or, for nl, "
+            "the name of a column.",
             rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    max_dissimilarity: Annotated[
+        float | None,
+        typer.Option(
+            min=1, help="For nl and cnl: of nests; above 1 on request.", rich_help_panel=_MODEL
         ),
     ] = None,
     random: Annotated[
@@ -224,6 +231,7 @@ def estimate(
         "bounds": bound,
         "start": start,
         "nests": nest,
+        "max_dissimilarity": max_dissimilarity,
         "random": ", ".join(random or []),
         "correlated": correlated,
         "errors": error,

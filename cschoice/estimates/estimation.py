@@ -15,7 +15,8 @@ from cschoice.estimates.optimum import climb
 from cschoice.estimates.problems import check_choices, check_separation, notes_of
 from cschoice.estimates.samples import Sample, constant_within, sample_of
 from cschoice.estimates.specification import Design, Specification, design, limits
-from cschoice.estimates.structures import Structure, structure_of
+from cschoice.estimates.structure import Structure
+from cschoice.estimates.structures import structure_of
 from cschoice.learners import LEARNERS, make_learner
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.multinomial import MultinomialLogit

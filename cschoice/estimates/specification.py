@@ -18,7 +18,6 @@ from cschoice.registry import unknown_name
 from cschoice.tasks import ChoiceTasks
 
 EACH = ":constants"  # after a term: one coefficient for each alternative
-NEST = "nest"  # the column with the number of each object's nest
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,8 @@ class Specification:
     bounds: tuple[str, ...] = ()  # "cost <= 0"
     start: tuple[str, ...] = ()  # "cost = -1"
     nests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name -> alternatives
+    nest_column: str | None = None  # the feature that says the nest, instead
+    max_dissimilarity: float | None = None  # of nests
     random: Mapping[str, str] = field(default_factory=dict)  # coefficient -> its distribution
     correlated: bool = False  # random coefficients
     draws: int | None = None  # of random coefficients, per person
@@ -61,6 +62,9 @@ class Specification:
         for name in ("fixed", "bounds", "start"):
             if name in known:
                 known[name] = tuple(_texts(known[name]))
+        if "nests" in known and (column := _only_name(known["nests"])):
+            known["nest_column"] = column
+            del known["nests"]
         for name in ("nests", "errors"):
             if name in known:
                 known[name] = _nests(known[name])
@@ -340,6 +344,13 @@ def _texts(given: Any) -> list[str]:
         else:
             parts[-1] += letter
     return [part.strip() for part in parts if part.strip()]
+
+
+def _only_name(given: Any) -> str | None:
+    """Return the only text given, if it is a name without alternatives: that of a column."""
+    texts = [given] if isinstance(given, str) else list(given)
+    is_name = len(texts) == 1 and not isinstance(given, Mapping) and "=" not in texts[0]
+    return str(texts[0]).strip() if is_name else None
 
 
 def _nests(given: Any) -> dict[str, tuple[str, ...]]:

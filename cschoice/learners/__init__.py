@@ -67,6 +67,7 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "lcl": LearnerInfo("LCL", "logit.linear_context:LinearContextLogit", in_paper=False),
         "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit"),
         "gnl": LearnerInfo("GNL", "logit.nested_logit:GeneralizedNestedLogit"),
+        "cnl": LearnerInfo("CNL", "logit.cross_nested_logit:CrossNestedLogit", in_paper=False),
         "mixed-logit": LearnerInfo("ML", "logit.mixed_logit:MixedLogit"),
         "panel-mixed-logit": LearnerInfo(
             "Panel ML", "logit.panel_mixed_logit:PanelMixedLogit", in_paper=False

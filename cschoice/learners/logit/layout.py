@@ -103,7 +103,7 @@ class TaskLayout:
     def transposed(self, residuals: Values) -> Values:
         """Return sums of features weighted by residuals: the transpose of ``linear``."""
         if self._items is not None:
-            residuals = _gather(residuals, self._items, self._columns.shape[1])
+            residuals = sums_by_item(residuals, self._items, self._columns.shape[1])
         return residuals @ self._columns.T
 
     def weights_of(self, block: Block) -> NDArray[np.float64] | float:
@@ -149,7 +149,7 @@ class TaskLayout:
             if self._items is None:
                 gradient += values @ self._columns[:, run].T
             else:
-                sums += _gather(values, self._items[run], width)
+                sums += sums_by_item(values, self._items[run], width)
         return gradient if self._items is None else sums @ self._columns.T
 
     def linear_runs(
@@ -229,8 +229,8 @@ def _columns(
     return columns, places
 
 
-def _gather(values: Values, items: NDArray[np.int64], n_items: int) -> Values:
-    """Return sums of the values of each item, along the last axis."""
+def sums_by_item(values: Values, items: NDArray[np.int64], n_items: int) -> Values:
+    """Return the sums of the values of each item, along the last axis."""
     flat = values.reshape(-1, values.shape[-1])
     sums = np.zeros((len(flat), n_items), dtype=values.dtype)
     for total, row in zip(sums, flat, strict=True):

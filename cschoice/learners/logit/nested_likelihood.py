@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from cschoice.learners.logit.layout import TaskLayout, Values
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.multinomial import information
-from cschoice.learners.logit.optimization import Bounds, Vector, minimize
+from cschoice.learners.logit.optimization import Bounds, Objective, Vector, minimize
 from cschoice.learners.logit.softmax import log_softmax, log_sum
 from cschoice.space import Dimension, Integer, Limit, Number, Real, Whole
 from cschoice.tasks import ChoiceTasks, Kind
@@ -34,10 +34,11 @@ _BLOCK_VALUES = 32_768  # a quarter of a megabyte: several such arrays fit into 
 
 @dataclass(frozen=True)
 class NestedObjects:
-    """The layout of tasks, with the log shares of their objects where nests are given."""
+    """The layout of tasks, with the log shares of their objects, or their kinds, where given."""
 
     layout: TaskLayout
-    log_shares: Values | None = None  # (nests, entries) where the nests are given
+    log_shares: Values | None = None  # (nests, entries)
+    kinds: NDArray[np.int64] | None = None  # of entries
 
     @classmethod
     def layout_of(cls, tasks: ChoiceTasks, n_nests: int, learning: bool) -> TaskLayout:
@@ -57,16 +58,22 @@ class NestedModel(LogitLearner):
     """The base of both nested models: the formula, its gradient and its optimization.
 
     The shares of objects in nests are computed from functions of the objects, which a model may
-    learn.
+    learn. With a ``max_dissimilarity`` above one, objects of a nest may be worse substitutes than
+    others; such a model may be no model of utilities.
     """
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.SINGLETON})
-    limits: ClassVar[Mapping[str, Limit]] = {"n_nests": Whole(1, 1000), "l2": Number(0)}
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "n_nests": Whole(1, 1000),
+        "l2": Number(0),
+        "max_dissimilarity": Number(1, 100),
+    }
     search_space: ClassVar[Mapping[str, Dimension]] = {
         "n_nests": Integer(2, 10),
         "l2": Real(1e-6, 10.0),
     }
     n_nests: int
+    max_dissimilarity: float
     coefficients_: Vector
     dissimilarities_: Vector
 
@@ -83,18 +90,22 @@ class NestedModel(LogitLearner):
         """Return the derivatives by the functions, given those by log shares and their total."""
 
     @abstractmethod
-    def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:
+    def _function_gradients(
+        self, data: NestedObjects, parts: dict[str, Values], residuals: Values
+    ) -> list[Values]:
         """Return the gradients by the parameters of the functions, flattened."""
 
     @abstractmethod
-    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
+    def _function_scores(
+        self, data: NestedObjects, parts: dict[str, Values], residuals: Values
+    ) -> list[Values]:
         """Return the same gradients task by task, (n_tasks, n_parameters) each."""
 
     def _bounds(self) -> Bounds:
         n_parameters = sum(int(np.prod(shape)) for shape in self._shapes().values())
         low, high = np.full(n_parameters, -np.inf), np.full(n_parameters, np.inf)
         self._split(low)["dissimilarities_"][:] = _SMALLEST
-        self._split(high)["dissimilarities_"][:] = 1.0
+        self._split(high)["dissimilarities_"][:] = self.max_dissimilarity
         return low, high
 
     def _optimize(
@@ -105,6 +116,20 @@ class NestedModel(LogitLearner):
         **options: Any,
     ) -> None:
         """Fit from a start; ``scales`` is a rough curvature of all parameters but coefficients."""
+        found = self._search(data, start, scales, **options)
+        self._take(found, -float(self._loss(data, found)[0]))
+
+    def _search(
+        self,
+        data: NestedObjects,
+        start: dict[str, Vector],
+        scales: Vector,
+        *,
+        objective: Objective | None = None,
+        bounds: Bounds | None = None,
+        **options: Any,
+    ) -> Vector:
+        """Return the minimum of the penalized loss, or of an objective in other parameters."""
         layout = data.layout
         weights = self.l2 * layout.n_tasks * self._penalty_weights(layout)
         n_coefficients = len(start["coefficients_"])
@@ -114,16 +139,15 @@ class NestedModel(LogitLearner):
             curvature = np.diag(curvature)
             curvature[:n_coefficients, :n_coefficients] = linear
         first = np.concatenate([np.ravel(start[name]) for name in self._shapes()])
-        objective = self._penalized(data, weights)
-        found = minimize(objective, first, curvature, bounds=self._bounds(), **options)
-        self._take(found, -float(self._loss(data, found)[0]))
+        objective = objective or self._penalized(data, weights)
+        return minimize(objective, first, curvature, bounds=bounds or self._bounds(), **options)
 
     def _loss(self, data: NestedObjects, parameters: Values) -> tuple[Any, Values]:
         loss, utilities, slopes, residuals = self._residuals(data, parameters)
         gradients = [
             data.layout.transposed(utilities),
             slopes.sum(axis=1),
-            *self._function_gradients(data, residuals),
+            *self._function_gradients(data, self._split(parameters), residuals),
         ]
         return loss, np.concatenate(gradients)
 
@@ -131,7 +155,7 @@ class NestedModel(LogitLearner):
         _, utilities, slopes, residuals = self._residuals(data, parameters)
         by_lambda = np.empty((data.layout.n_tasks, len(slopes)))
         by_lambda[data.layout.task_numbers] = slopes.T
-        by_functions = self._function_scores(data, residuals)
+        by_functions = self._function_scores(data, self._split(parameters), residuals)
         return -np.concatenate([data.layout.by_task(utilities), by_lambda, *by_functions], axis=1)
 
     def _residuals(

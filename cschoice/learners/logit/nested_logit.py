@@ -46,11 +46,13 @@ class NestedLogit(NestedModel):
         l2: float = 1e-5,
         nest_feature: int | None = None,
         nest_utility: str = "none",
+        max_dissimilarity: float = 1.0,
     ) -> None:
         self.n_nests = n_nests
         self.l2 = l2
         self.nest_feature = nest_feature
         self.nest_utility = nest_utility
+        self.max_dissimilarity = max_dissimilarity
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         if self.nest_feature is None:
@@ -139,10 +141,20 @@ class NestedLogit(NestedModel):
     def _by_functions(self, log_shares: Values, residuals: Values, total: Values) -> Values:  # noqa: ARG002
         return residuals
 
-    def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:  # noqa: ARG002
+    def _function_gradients(
+        self,
+        data: NestedObjects,  # noqa: ARG002
+        parts: dict[str, Values],  # noqa: ARG002
+        residuals: Values,
+    ) -> list[Values]:
         return [residuals.sum(axis=1) @ self._centres] if self._has_nest_utility else []
 
-    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
+    def _function_scores(
+        self,
+        data: NestedObjects,
+        parts: dict[str, Values],  # noqa: ARG002
+        residuals: Values,
+    ) -> list[Values]:
         if not self._has_nest_utility:
             return []
         return [data.sums_by_task(residuals) @ self._centres]
@@ -166,9 +178,10 @@ class GeneralizedNestedLogit(NestedModel):
     allocation_intercept_: Vector
     center_: Vector
 
-    def __init__(self, n_nests: int = 5, l2: float = 1e-5) -> None:
+    def __init__(self, n_nests: int = 5, l2: float = 1e-5, max_dissimilarity: float = 1.0) -> None:
         self.n_nests = n_nests
         self.l2 = l2
+        self.max_dissimilarity = max_dissimilarity
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         data = self._data(tasks)
@@ -223,12 +236,22 @@ class GeneralizedNestedLogit(NestedModel):
         derivatives: Values = residuals[:-1] - np.exp(log_shares[:-1]) * total
         return derivatives
 
-    def _function_gradients(self, data: NestedObjects, residuals: Values) -> list[Values]:
+    def _function_gradients(
+        self,
+        data: NestedObjects,
+        parts: dict[str, Values],  # noqa: ARG002
+        residuals: Values,
+    ) -> list[Values]:
         totals = residuals.sum(axis=1)
         by_allocation = data.layout.transposed(residuals) - totals[:, None] * self.center_
         return [by_allocation.ravel(), totals]
 
-    def _function_scores(self, data: NestedObjects, residuals: Values) -> list[Values]:
+    def _function_scores(
+        self,
+        data: NestedObjects,
+        parts: dict[str, Values],  # noqa: ARG002
+        residuals: Values,
+    ) -> list[Values]:
         totals = data.sums_by_task(residuals)
         by_allocation = [
             data.layout.by_task(residual) - totals[:, nest, None] * self.center_

@@ -51,6 +51,23 @@ def test_swissmetro_nested_logit():
     assert found.remarks[found.place("dissimilarity of SM")] == "fixed"
 
 
+def test_swissmetro_cross_nested_logit():
+    """Trains are divided between what exists and what is public, by a share that is estimated."""
+    nests = {"existing": ["TRAIN", "CAR"], "public": ["TRAIN", "SM"]}
+    found = estimate(swissmetro(), "cnl", nests=nests, **SWISSMETRO)
+    assert found.fit.log_likelihood == pytest.approx(-5214.049, abs=5e-4)
+    expected = [0.0983, -0.240, -0.777, -0.819]
+    np.testing.assert_allclose(values_of(found, NAMES), expected, rtol=0, atol=5e-4)
+    share = found.place("share of TRAIN in existing")
+    assert found.values[share] == pytest.approx(0.495, abs=5e-4)
+    assert found.standard_errors("robust")[share] == pytest.approx(0.0348, abs=5e-5)
+    half = estimate(
+        swissmetro(), "cnl", nests=nests, fixed=["share of TRAIN in existing = 0.5"], **SWISSMETRO
+    )
+    assert half.fit.n_parameters == 6
+    assert half.fit.log_likelihood < found.fit.log_likelihood
+
+
 def test_mode_canada():
     found = estimate(
         mode_canada(),
@@ -161,7 +178,6 @@ def test_scores_and_hessian_equal_finite_differences_of_a_plain_likelihood(model
             assert found.hessian[a, b] == pytest.approx(expected, rel=1e-4, abs=1e-3)
 
 
-@pytest.mark.long
 def test_swissmetro_panel_mixed_logit():
     """The draws are those of the source: a Halton sequence from its hundredth point on."""
     found = estimate(
