@@ -21,6 +21,8 @@ MODELS = {
     "nl-unbounded": ("nl", {"nest_feature": 3, "max_dissimilarity": 5.0}),
     "cnl": ("cnl", {"n_nests": 2, "n_kinds": 3}),
     "cnl-given": ("cnl", {"n_nests": 2, "kind_feature": 3}),
+    "regret": ("random-regret", {}),
+    "regret-some": ("random-regret", {"linear_features": (1, 3)}),
     "mixed-sobol": ("mixed-logit", {"n_draws": 64}),
     "mixed-halton": ("mixed-logit", {"n_draws": 20, "integration": "halton"}),
     "mixed-some": ("mixed-logit", {"n_draws": 16, "random_features": (2, 0)}),

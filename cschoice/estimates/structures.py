@@ -26,6 +26,8 @@ def structure_of(model: str, made: Design, specification: Specification) -> Stru
         return _mixed(made, specification)
     if model == "latent-class":
         return _classes(made, specification)
+    if model == "random-regret":
+        return _regret(made)
     return Structure(model, made.tasks, made.names)
 
 
@@ -76,6 +78,19 @@ def _classes(made: Design, specification: Specification) -> Structure:
             "n_classes": n_classes,
             "membership_features": tuple(range(n_own, n_own + len(columns))) or None,
         },
+    )
+
+
+def _regret(made: Design) -> Structure:
+    """Return random regret, to which what only one alternative has is added, not compared."""
+    of_one = tuple(f":{name}" for name in made.sample.alternatives)
+    linear = [
+        place
+        for place, name in enumerate(made.names)
+        if name.startswith(CONSTANT) or (of_one and name.endswith(of_one))
+    ]
+    return Structure(
+        "random-regret", made.tasks, made.names, {"linear_features": tuple(linear) or None}
     )
 
 

@@ -75,6 +75,9 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "latent-class": LearnerInfo(
             "Latent class", "logit.latent_class:LatentClassLogit", in_paper=False
         ),
+        "random-regret": LearnerInfo(
+            "Random regret", "logit.random_regret:RandomRegret", in_paper=False
+        ),
         "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive"),
         "random": LearnerInfo("Random", "baselines:RandomUtility"),
     },

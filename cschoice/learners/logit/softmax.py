@@ -1,4 +1,4 @@
-"""Softmax, log-sum-exp and softplus that neither overflow nor lose the imaginary part.
+"""Softmax, log-sum-exp, softplus and its slope that neither overflow nor lose the imaginary part.
 
 SciPy's own do not take complex values, which derivatives by complex steps need.
 """
@@ -28,3 +28,9 @@ def softplus(values: Values) -> Values:
     """Return log(1 + exp(values))."""
     positive = values.real > 0
     return np.where(positive, values, 0.0) + np.log1p(np.exp(np.where(positive, -values, values)))
+
+
+def logistic(values: Values) -> Values:
+    """Return 1 / (1 + exp(−values)), the slope of softplus."""
+    slope: Values = np.exp(-softplus(-values))
+    return slope
