@@ -10,6 +10,8 @@ demo: .venv/installed
 	$(BIN)/cschoice run --profile demo --results results/demo \
 	    --dataset medoid --dataset pareto2d --learner feta --learner fate --learner mnl
 	$(BIN)/cschoice report --profile demo --results results/demo
+	$(BIN)/cschoice estimate mnl mixed-logit --dataset journeys --random time=normal --draws 200 \
+	    --utility "constants, cost, time, income:constants" --se clustered --wtp cost
 
 test: lint type layers
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long"

@@ -168,6 +168,16 @@ DATASETS: Registry[DatasetInfo] = Registry(
         "unique-onehot": _synthetic(
             "Unique (one-hot)", _SINGLETON, 10, 10, "unique_onehot:UniqueOneHot"
         ),
+        "journeys": DatasetInfo(
+            "Journeys",
+            _SINGLETON,
+            4_000,
+            4_000,
+            5,
+            3,
+            "cschoice.datasets.generated.journeys:Journeys",
+            test_to_train=0.0,
+        ),
         "pareto2d": _synthetic("Pareto-front-2D", _SUBSET, 2, 30, "pareto:Pareto"),
         "pareto5d": _synthetic("Pareto-front-5D", _SUBSET, 5, 30, "pareto:Pareto"),
         "mnist-mode-subset": _mnist("Mode", _SUBSET),

@@ -50,7 +50,8 @@ def _fold(name: str, parameters: Parameters, index: int = 0, seed: int = 0) -> T
 def _tasks_are_valid_and_as_described(name: str, parameters: Parameters) -> None:
     info, folds = DATASETS[name], _fold(name, parameters)
     for tasks, size in zip(folds, ("n_train", "n_test"), strict=True):
-        checked = ChoiceTasks(tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)
+        arrays = (tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, tasks.groups)
+        checked = ChoiceTasks(*arrays, weights=tasks.weights)
         assert checked == tasks
         assert tasks.kind is info.kind
         source = make_dataset(name)
