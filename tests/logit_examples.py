@@ -19,7 +19,7 @@ MODELS = {
     "gnl": ("gnl", {"n_nests": 3}),
     "gnl-one": ("gnl", {"n_nests": 1}),
     "nl-unbounded": ("nl", {"nest_feature": 3, "max_dissimilarity": 5.0}),
-    "cnl": ("cnl", {"n_nests": 2, "n_kinds": 3}),
+    "cnl": ("cnl", {"n_nests": 2, "n_kinds": 5}),
     "cnl-given": ("cnl", {"n_nests": 2, "kind_feature": 3}),
     "regret": ("random-regret", {}),
     "regret-some": ("random-regret", {"linear_features": (1, 3)}),
