@@ -113,7 +113,7 @@ def test_stopped_while_writing_nothing_half_written_stays(tmp_path, stop):
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("data/pareto5d/.*.tmp/fold-0/*test*")):
+    while not list(tmp_path.glob("**/.*.tmp/**/*test*")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(stop)

@@ -16,7 +16,7 @@ from cschoice.runs.tables import SCHEMAS, read
 
 COMMAND = Path(sys.executable).parent / "cschoice"
 # Times, and what names the machine, may differ between equal runs.
-FREE = ["seconds", "environment"]
+FREE = ["seconds", "environment", "node", "processor"]
 
 STUDY = """
 experiments:
