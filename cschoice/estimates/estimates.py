@@ -17,6 +17,7 @@ from cschoice.estimates.expressions import Expression
 from cschoice.estimates.kinds import BOOTSTRAP, CLASSICAL, ROBUST, check_kind
 from cschoice.estimates.optimum import Optimum, climb
 from cschoice.estimates.samples import Sample
+from cschoice.estimates.specification import Specification
 from cschoice.learners.logit.inference import Mask, Matrix, inverted
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.optimization import Bounds, Vector
@@ -92,6 +93,8 @@ class Estimates:
     optimum: Optimum
     bounds: Bounds
     fit: Fit
+    specification: Specification
+    terms: tuple[str, ...]  # of the utility
     clusters: NDArray[np.int64] | None = None  # of each task; the person unless said otherwise
     notes: tuple[str, ...] = ()
     seed: int = 0

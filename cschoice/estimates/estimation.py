@@ -131,6 +131,8 @@ def _estimates(
             n_tasks=len(tasks),
             n_people=None if tasks.groups is None else len(np.unique(tasks.groups)),
         ),
+        specification=specification,
+        terms=made.names,
         clusters=tasks.groups if cluster is None else _clusters(made.sample, cluster),
         notes=made.notes,
         seed=seed,

@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,11 @@ class Expression:
     names: tuple[str, ...]  # the names it uses
 
     @classmethod
-    def parse(cls, text: str, known: Sequence[str]) -> Expression:
-        """Read a formula; refuse names that are not known and anything but arithmetic."""
+    def parse(cls, text: str, known: Sequence[str], *, texts: bool = False) -> Expression:
+        """Read a formula; refuse names that are not known and anything but arithmetic.
+
+        With ``texts``, values may be texts, too: ``region == 'north'``.
+        """
         hidden, found = hide_names(text, known)
         try:
             tree = ast.parse(hidden.strip(), mode="eval").body
@@ -67,7 +71,7 @@ class Expression:
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in found:
                 used.append(found[node.id])
-        _check(tree, text, found, known)
+        _check(tree, text, found, known, int | float | str if texts else int | float)
         return cls(text.strip(), _restored(tree, found), tuple(dict.fromkeys(used)))
 
     def value(self, values: Mapping[str, Any]) -> Any:
@@ -97,19 +101,30 @@ def hide_names(text: str, known: Sequence[str]) -> tuple[str, dict[str, str]]:
     return re.sub(rf"(?<![\w.])(?:{pattern})(?!\w)", word, text), found
 
 
-def _check(tree: ast.expr, text: str, found: Mapping[str, str], known: Sequence[str]) -> None:
+def _check(
+    tree: ast.expr,
+    text: str,
+    found: Mapping[str, str],
+    known: Sequence[str],
+    constants: type | UnionType,
+) -> None:
     """Refuse names that are not known and anything but arithmetic."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             if node.id not in found and node.id not in _FUNCTIONS:
                 raise InvalidParameter(f"'{text}': " + unknown_name("name", node.id, known))
         elif isinstance(node, ast.Constant):
-            if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            if isinstance(node.value, bool) or not isinstance(node.value, constants):
                 raise InvalidParameter(f"'{text}': {node.value!r} is not a number")
         elif isinstance(node, ast.Call):
             named = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS
             if not named or node.keywords:
                 raise InvalidParameter(f"'{text}': functions are {', '.join(_FUNCTIONS)}")
+        elif isinstance(node, ast.Attribute):
+            name = ast.unparse(node)
+            for hidden, meant in found.items():
+                name = name.replace(hidden, meant)
+            raise InvalidParameter(f"'{text}': " + unknown_name("name", name, known))
         elif type(node) not in _ALLOWED:
             raise InvalidParameter(f"'{text}' is not a formula of numbers and names")
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.imported import ImportedDataset
 from cschoice.errors import InvalidParameter
-from cschoice.tasks import ChoiceTasks
+from cschoice.tasks import ChoiceTasks, frames
 
 CONSTANT = "constant="  # begins the name of an alternative's constant
 
@@ -26,6 +26,7 @@ class Sample:
     features: tuple[str, ...]
     name: str = "tasks"
     reference: str | None = None  # the alternative that had no constant in the tasks
+    origin: ChoiceTasks | None = None  # the same tasks as they were given, with an encoding
 
     @cached_property
     def alternatives(self) -> dict[str, int]:
@@ -35,6 +36,11 @@ class Sample:
             for column, name in enumerate(self.features)
             if name.startswith(CONSTANT) and " × " not in name
         }
+
+    def __getitem__(self, numbers: NDArray[np.int64]) -> Sample:
+        """Select tasks by their numbers."""
+        origin = None if self.origin is None else self.origin[numbers]
+        return replace(self, tasks=self.tasks[numbers], origin=origin)
 
     def column(self, number: int) -> NDArray[np.float64]:
         """Return one feature of all entries."""
@@ -79,9 +85,10 @@ def _named(tasks: ChoiceTasks, features: tuple[str, ...] | None, name: str) -> S
         expected = f"{tasks.n_features} different names"
         raise InvalidParameter(f"features must be {expected}, got {', '.join(names)}")
     encoding = None if features else tasks.encoding
+    origin = tasks.with_arrays(encoding=encoding or frames.plain(names, tasks.kind))
     if encoding is None or encoding.reference is None:
-        return Sample(tasks, names, name)
-    return _with_all_constants(Sample(tasks, names, name, encoding.reference))
+        return Sample(tasks, names, name, origin=origin)
+    return _with_all_constants(Sample(tasks, names, name, encoding.reference, origin))
 
 
 def _with_all_constants(sample: Sample) -> Sample:

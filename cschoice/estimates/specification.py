@@ -117,16 +117,32 @@ def design(sample: Sample, specification: Specification) -> Design:
     reference = _reference(sample, specification.reference)
     if not specification.utility:
         return _all_features(sample, reference)
+    columns = _terms_of(sample, specification, reference)
+    made = with_columns(sample.tasks, np.column_stack(list(columns.values())))
+    return Design(made, tuple(columns), sample)
+
+
+def design_of(sample: Sample, specification: Specification, terms: Sequence[str]) -> Design:
+    """Return the design of other tasks with the same terms, whatever their features are now."""
+    if specification.utility:
+        columns = _terms_of(sample, specification, None)
+    else:
+        columns = {name: sample.column(k) for k, name in enumerate(sample.features)}
+    made = with_columns(sample.tasks, np.column_stack([columns[name] for name in terms]))
+    return Design(made, tuple(terms), sample)
+
+
+def _terms_of(
+    sample: Sample, specification: Specification, reference: str | None
+) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of all terms; without a reference, one for every alternative."""
     columns: dict[str, NDArray[np.float64]] = {}
     for name, text in specification.utility:
         for label, values in _columns(sample, name, text, reference).items():
             if label in columns:
                 raise InvalidParameter(f"the utility has two terms named '{label}'")
             columns[label] = values
-    tasks = sample.tasks
-    return Design(
-        with_columns(tasks, np.column_stack(list(columns.values()))), tuple(columns), sample
-    )
+    return columns
 
 
 def with_columns(tasks: ChoiceTasks, columns: NDArray[Any]) -> ChoiceTasks:
@@ -134,7 +150,7 @@ def with_columns(tasks: ChoiceTasks, columns: NDArray[Any]) -> ChoiceTasks:
     if not np.isfinite(columns).all():
         raise InvalidParameter("a term of the utility is not finite: a division by zero, or log(0)")
     table = columns.astype(np.float32)
-    return replace(tasks, table=table, items=np.arange(tasks.n_entries), encoding=None)
+    return tasks.with_arrays(table=table, items=np.arange(tasks.n_entries), encoding=None)
 
 
 def chooser_columns(
@@ -184,7 +200,7 @@ def _kept(sample: Sample, where: str | None) -> Sample:
     numbers = np.flatnonzero(keep[sample.tasks.offsets[:-1]])
     if not len(numbers):
         raise InvalidParameter(f"where: no task satisfies '{where}'")
-    return replace(sample, tasks=sample.tasks[numbers])
+    return sample[numbers]
 
 
 def _formula(sample: Sample, text: str) -> tuple[Expression, dict[str, Any]]:

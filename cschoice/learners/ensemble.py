@@ -49,6 +49,11 @@ class MeanEnsemble(Learner):
         utilities = [member.utilities(tasks) for member in self.members_]
         return np.asarray(np.mean(utilities, axis=0))
 
+    def _gradient(self, tasks: ChoiceTasks, weights: NDArray[Any]) -> NDArray[Any] | None:
+        found = [member.gradient(tasks, weights) for member in self.members_]
+        known = [one for one in found if one is not None]
+        return np.mean(known, axis=0) if len(known) == len(found) else None
+
     @property
     def probabilistic(self) -> bool:
         """Tell whether the members give probabilities: the mean of log-odds are log-odds too."""

@@ -109,11 +109,27 @@ class Learner(BaseEstimator):
 
     def utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         """Return one utility per entry, in the order of the entries."""
+        return self.precise_utilities(tasks).astype(np.float32, copy=False)
+
+    def precise_utilities(self, tasks: ChoiceTasks) -> NDArray[np.floating[Any]]:
+        """Return utilities as precisely as they are computed, for differences between them."""
         self._check_fitted()
         self._check_features(check_tasks(tasks))
         scaling = self.preparation_.scaling
-        scaled = tasks.scaled(scaling) if scaling else tasks
-        return self._utilities(scaled).astype(np.float32, copy=False)
+        return self._utilities(tasks.scaled(scaling) if scaling else tasks)
+
+    def gradient(
+        self, tasks: ChoiceTasks, weights: NDArray[np.floating[Any]]
+    ) -> NDArray[np.floating[Any]] | None:
+        """Return the gradient of a weighted sum of utilities by every feature of every entry.
+
+        None where the learner has no derivatives: then differences have to do.
+        """
+        self._check_fitted()
+        self._check_features(check_tasks(tasks))
+        scaling = self.preparation_.scaling
+        slopes = self._gradient(tasks.scaled(scaling) if scaling else tasks, weights)
+        return slopes if slopes is None or scaling is None else slopes / scaling.deviation
 
     @overload
     def predict(self, source: ChoiceTasks) -> NDArray[np.bool_]: ...
@@ -210,6 +226,14 @@ class Learner(BaseEstimator):
 
     @abstractmethod
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.floating[Any]]: ...
+
+    def _gradient(
+        self,
+        tasks: ChoiceTasks,  # noqa: ARG002
+        weights: NDArray[np.floating[Any]],  # noqa: ARG002
+    ) -> NDArray[np.floating[Any]] | None:
+        """Return the gradient of a weighted sum of utilities, (n_entries, n_features), if known."""
+        return None
 
     @abstractmethod
     def _state(self) -> Arrays:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cschoice.evaluation.decisions import choose, probabilities
 from cschoice.tasks import ChoiceTasks, frames
 from cschoice.tasks.container import check_tasks, is_table
-from cschoice.tasks.frames.encoding import Encoding, Feature
+from cschoice.tasks.frames.encoding import Encoding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +25,7 @@ def encoding_of(learner: Learner) -> Encoding:
     """Return how tables become tasks of a learner; unless it knows, as in the Parquet format."""
     if learner.preparation_.encoding is not None:
         return learner.preparation_.encoding
-    names = learner.feature_names
-    described = frames.describe(task="task", chosen="chosen", features=names, kind=learner.kind_)
-    return Encoding(described, tuple(Feature(name) for name in names))
+    return frames.plain(learner.feature_names, learner.kind_)
 
 
 def predict_table(learner: Learner, source: Table) -> pd.DataFrame:

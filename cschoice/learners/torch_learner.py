@@ -226,6 +226,9 @@ class TorchLearner(Learner):
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float32]:
         return training.predict(self.network_, tasks)
 
+    def _gradient(self, tasks: ChoiceTasks, weights: NDArray[Any]) -> NDArray[np.float32]:
+        return training.gradient(self.network_, tasks, weights)
+
     def _state(self) -> Arrays:
         return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
 

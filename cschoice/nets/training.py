@@ -216,6 +216,28 @@ def predict(network: Any, tasks: ChoiceTasks) -> NDArray[np.float32]:
     return result
 
 
+def gradient(
+    network: Any, tasks: ChoiceTasks, weights: NDArray[np.floating[Any]]
+) -> NDArray[np.float32]:
+    """Return the gradient of a weighted sum of utilities, (n_entries, n_features)."""
+    data = TaskTensors(tasks, network)
+    of_entries = torch.from_numpy(weights.astype(np.float32)).to(data.device)
+    slopes = torch.empty((tasks.n_entries, tasks.n_features), device=data.device)
+    network.eval()
+    with fast_products(data.device), torch.enable_grad():
+        for piece in data.pieces(np.arange(len(tasks)), network, floats_at_once(data.device)):
+            batch = data.batch(piece)
+            x = batch.x.detach().requires_grad_()
+            values = network(x, batch.mask)  # (tasks, objects)
+            there = torch.ones_like(values, dtype=torch.bool) if batch.mask is None else batch.mask
+            total = (values * of_entries[batch.entries])[there].sum()
+            (by_feature,) = torch.autograd.grad(total, x)
+            slopes[batch.entries[there]] = by_feature[there]
+    slopes *= network.inverse  # by features as they were before they were scaled
+    result: NDArray[np.float32] = slopes.cpu().numpy()
+    return result
+
+
 def _hold_out(tasks: ChoiceTasks, plan: TrainingPlan, seed: int) -> tuple[TaskNumbers, TaskNumbers]:
     if plan.validation_share == 0 or len(tasks) < 2:
         return np.arange(len(tasks)), np.arange(0)

@@ -44,6 +44,7 @@ def learner_checks(name: str) -> Iterator[Check]:
         _fit_changes_neither_inputs_nor_parameters, _permuting_objects_permutes_utilities,
         _a_task_scores_the_same_in_any_company, _unseen_sizes_work, _one_object_can_be_learned_from,
         _same_seed_same_result, _save_and_load_round_trip, _altered_files_are_refused,
+        _gradients_are_those_of_the_utilities,
     ]  # fmt: skip
     for kind in sorted(learner.kinds):
         yield from (check_of(promise, name, kind) for promise in of_kind)
@@ -191,6 +192,25 @@ def _same_seed_same_result(name: str, kind: Kind) -> None:
     tasks = easy_tasks(kind, 30, seed=1)
     again = quick(name).fit(easy_tasks(kind), seed=3)
     assert_array_equal(again.utilities(tasks), _fitted(name, kind).utilities(tasks))
+
+
+def _gradients_are_those_of_the_utilities(name: str, kind: Kind) -> None:
+    learner, tasks = _fitted(name, kind), easy_tasks(kind, 30, seed=1)
+    rng = np.random.default_rng(5)
+    weights = rng.normal(size=tasks.n_entries)
+    slopes = learner.gradient(tasks, weights)
+    if slopes is None:
+        return
+    assert slopes.shape == (tasks.n_entries, tasks.n_features)
+    step = 2e-3 * rng.normal(size=slopes.shape)
+    sums = []
+    for sign in (1, -1):
+        moved = tasks.with_arrays(table=(tasks.table + sign * step).astype(np.float32))
+        sums.append(learner.utilities(moved).astype(np.float64) * weights)
+    changes = tasks.reduce(np.add, sums[0] - sums[1]) / 2
+    expected = tasks.reduce(np.add, (slopes * step).sum(axis=1))
+    alike = np.abs(changes - expected) <= 0.02 * np.abs(expected).max() + 1e-6
+    assert alike.mean() > 0.9, "not the gradient of the utilities"  # utilities may have kinks
 
 
 def _save_and_load_round_trip(name: str, kind: Kind) -> None:

@@ -46,6 +46,14 @@ class MultinomialLogit(LogitLearner):
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         return linear_utilities(tasks, self.coefficients_) + float(self.intercept_.sum())
 
+    def _gradient(
+        self,
+        tasks: ChoiceTasks,  # noqa: ARG002 - the same everywhere
+        weights: NDArray[np.floating[Any]],
+    ) -> Vector:
+        gradient: Vector = np.outer(weights, self.coefficients_)
+        return gradient
+
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> TaskLayout:
         return TaskLayout(tasks, chosen_first=learning, intercept=tasks.kind is Kind.SUBSET)
 

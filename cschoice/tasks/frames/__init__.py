@@ -11,15 +11,33 @@ constants, learned at import and applied again to every later table by ``encoder
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from cschoice.tasks.frames.description import Description
-from cschoice.tasks.frames.encoder import EncodedTable, apply_encoding, learn_encoding
-from cschoice.tasks.frames.encoding import Encoding
+from cschoice.tasks.frames.encoder import EncodedTable, RawTable, learn_encoding, read_raw
+from cschoice.tasks.frames.encoding import Encoding, Feature
 from cschoice.tasks.frames.patterns import resolved
 from cschoice.tasks.frames.words import describe
 
-__all__ = ["Description", "EncodedTable", "Encoding", "describe", "encode", "learn"]
+__all__ = [
+    "Description",
+    "EncodedTable",
+    "Encoding",
+    "RawTable",
+    "describe",
+    "encode",
+    "learn",
+    "plain",
+    "read",
+]
+
+
+def plain(names: Sequence[str], kind: str) -> Encoding:
+    """Return the encoding of tasks whose features were numbers from the beginning."""
+    described = describe(task="task", chosen="chosen", features=names, kind=kind)
+    return Encoding(described, tuple(Feature(name) for name in names))
 
 
 def learn(
@@ -35,7 +53,19 @@ def learn(
 
 def encode(source: Any, encoding: Encoding) -> EncodedTable:
     """Read a file or data frame to be predicted; it needs no column of choices."""
+    return read(source, encoding, choices=False).encoded()
+
+
+def read(source: Any, encoding: Encoding, *, choices: bool = True) -> RawTable:
+    """Read a file or data frame like the first one, without encoding it.
+
+    What was chosen, by whom and what it weighs is read where the table has the columns.
+    """
     from cschoice.tasks.frames.arrow_tables import opened
 
     table = opened(source, encoding.description)
-    return apply_encoding(table.read(encoding.description, learning=False), encoding)
+    there = encoding.description.among(table.names)
+    learning = choices and set(there.answers) <= set(table.names)
+    return read_raw(
+        table.read(there, learning=learning), replace(encoding, description=there), learning
+    )

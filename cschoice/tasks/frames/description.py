@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cschoice.errors import InvalidTable
 from cschoice.registry import nearest
@@ -85,6 +85,15 @@ class Description:
         patterns = [p for p in (self.chosen, self.available) if p]
         columns = [column for pattern in patterns for column in self.of_alternatives(pattern)]
         return frozenset([*columns, *(name for name in named if name)])
+
+    def among(self, known: Sequence[str]) -> Description:
+        """Return the description of a table that may lack columns which only learning needs."""
+        return replace(
+            self,
+            group=self.group if self.group in known else None,
+            weight=self.weight if self.weight in known else None,
+            fold=self.fold if self.fold in known else None,
+        )
 
     def columns(self, known: Sequence[str], learning: bool = True) -> list[str]:
         """Return the columns to read from a table with the ``known`` ones; refuse missing ones."""

@@ -158,14 +158,36 @@ def learn_encoding(
         tuple(_each(lambda raw: _feature(raw, entries, ways), choosers)),
         *_alternatives(objects, entries, description),
     )
-    matrix = feature_matrix(encoding, objects, entries.objects, raws, choosers)
+    matrix = feature_matrix(encoding, objects.alternatives, entries.objects, raws, choosers)
     return encoding, EncodedTable(matrix, objects, entries, encoding, dropped)
 
 
-def apply_encoding(table: Table, encoding: Encoding) -> EncodedTable:
-    """Turn another table into tasks, exactly as the first one was."""
+@dataclass(frozen=True)
+class RawTable:
+    """The tasks of a table with the features as the table has them, before they are encoded."""
+
+    objects: Objects
+    entries: TaskEntries
+    features: Sequence[RawFeature]
+    of_chooser: Sequence[RawFeature]
+    encoding: Encoding
+
+    def encoded(self) -> EncodedTable:
+        """Return the tasks as arrays."""
+        matrix = feature_matrix(
+            self.encoding,
+            self.objects.alternatives,
+            self.entries.objects,
+            self.features,
+            self.of_chooser,
+        )
+        return EncodedTable(matrix, self.objects, self.entries, self.encoding)
+
+
+def read_raw(table: Table, encoding: Encoding, learning: bool = False) -> RawTable:
+    """Read another table as the first one was; with ``learning``, what was chosen, too."""
     description = encoding.description
-    objects = objects_of(table, description, learning=False)
+    objects = objects_of(table, description, learning)
     table = table.only(description.feature_columns)
     entries = entries_of(objects)
 
@@ -178,8 +200,7 @@ def apply_encoding(table: Table, encoding: Encoding) -> EncodedTable:
     del table  # from here on it is not needed
     free_unused()
     refuse_contradictions(objects, entries, choosers)
-    matrix = feature_matrix(encoding, objects, entries.objects, own, choosers)
-    return EncodedTable(matrix, objects, entries, encoding)
+    return RawTable(objects, entries, own, choosers, encoding)
 
 
 def _each(function: Callable[[Given], Result], values: Iterable[Given]) -> list[Result]:

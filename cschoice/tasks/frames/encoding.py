@@ -55,10 +55,10 @@ class Encoding:
     @property
     def own_names(self) -> list[str]:
         """Return the names of the features that are an object's own, constants included."""
-        return [name for names in self._own.values() for name in names]
+        return [name for names in self.own.values() for name in names]
 
     @property
-    def _own(self) -> dict[str, list[str]]:
+    def own(self) -> dict[str, list[str]]:
         """Return the names of the columns of each feature, and of the constants."""
         own = {feature.name: self._names_of(feature) for feature in self.features}
         return own | {CONSTANTS: [f"constant={name}" for name in self.constants]}
@@ -92,7 +92,7 @@ class Encoding:
         of = {feature.name: feature for feature in self.of_chooser}
         places: dict[str | None, list[int]] = {None: list(range(len(self.own_names)))}
         start = 0
-        for target, names in self._own.items():
+        for target, names in self.own.items():
             places[target] = list(range(start, start + len(names)))
             start += len(names)
         return [(of[column], places[target]) for column, target in self.description.crossings]

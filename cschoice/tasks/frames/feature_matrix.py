@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cschoice.errors import InvalidTable
 from cschoice.tasks.frames.encoding import Encoding, Feature
 from cschoice.tasks.frames.missing_values import RawFeature
-from cschoice.tasks.frames.objects import Objects
+from cschoice.tasks.frames.names import Alternatives
 
 Matrix = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -19,7 +19,7 @@ Numbers = NDArray[np.int64]
 
 def feature_matrix(
     encoding: Encoding,
-    objects: Objects,
+    alternatives: Alternatives | None,
     entries: Numbers,
     raws: Sequence[RawFeature],
     choosers: Sequence[RawFeature],
@@ -28,7 +28,7 @@ def feature_matrix(
     of = {raw.name: raw for raw in choosers}
     matrix = np.empty((len(entries), len(encoding.names)), dtype=np.float32)
     columns = iter(matrix.T)
-    for values in _own(encoding, objects, entries, raws):
+    for values in _own(encoding, alternatives, entries, raws):
         next(columns)[:] = values
     for feature in encoding.appended:
         for values in _columns(feature, of[feature.name], entries):
@@ -41,10 +41,13 @@ def feature_matrix(
 
 
 def _own(
-    encoding: Encoding, objects: Objects, entries: Numbers, raws: Sequence[RawFeature]
+    encoding: Encoding,
+    alternatives: Alternatives | None,
+    entries: Numbers,
+    raws: Sequence[RawFeature],
 ) -> Iterator[NDArray[Any]]:
     """Yield the columns of the objects' own features, then those of the constants."""
-    codes = _alternatives(encoding, objects, entries)
+    codes = _alternatives(encoding, alternatives, entries)
     numbers = range(len(encoding.alternatives))
     for feature, raw in zip(encoding.features, raws, strict=True):
         for values in _columns(feature, raw, entries):
@@ -70,9 +73,9 @@ def _columns(feature: Feature, raw: RawFeature, entries: Numbers) -> Iterator[ND
         yield (codes == k).astype(np.float32)
 
 
-def _alternatives(encoding: Encoding, objects: Objects, entries: Numbers) -> Numbers:
+def _alternatives(encoding: Encoding, named: Alternatives | None, entries: Numbers) -> Numbers:
     """Return each object's alternative by its place among the known; refuse unknown ones."""
-    known, named = encoding.known_alternatives, objects.alternatives
+    known = encoding.known_alternatives
     if not known or named is None:
         return np.empty(0, dtype=np.int64)
     place = {name: k for k, name in enumerate(known)}
