@@ -14,18 +14,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cschoice.datasets.source import check_limits
 from cschoice.errors import DataUnavailable, FileNotUsable, InvalidFile, InvalidParameter
 from cschoice.io.documents import from_json, to_json
 from cschoice.io.files import filling
 from cschoice.seeding import seed_for
+from cschoice.space import Flag, Limit, Optional, Text, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.frames import Encoding
 from cschoice.tasks.splits import at_most, fold_numbers
@@ -90,6 +93,15 @@ class ImportedDataset:
     max_test: int | None = None
     standardize: bool = True
 
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "name": Text(),
+        "content": Text(),
+        "n_folds": Whole(1),
+        "max_train": Optional(Whole(1)),
+        "max_test": Optional(Whole(1)),
+        "standardize": Flag(),
+    }
+
     @property
     def kind(self) -> Kind:
         """Return the kind of choice that its tasks ask for."""
@@ -97,6 +109,7 @@ class ImportedDataset:
 
     def __post_init__(self) -> None:
         """Refuse a name that leads elsewhere than below the folder of imported datasets."""
+        check_limits(self)
         check_name(self.name, ())
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:

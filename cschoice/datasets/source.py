@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import operator
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from cschoice.errors import InvalidParameter
+from cschoice.space import Limit, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
 
 LARGEST = 2**40  # numbers in one sample, beyond any memory
@@ -18,6 +19,7 @@ class DatasetSource(Protocol):
 
     kind: ClassVar[Kind]
     standardize: ClassVar[bool]  # whether features are scaled by the training tasks of a fold
+    limits: ClassVar[Mapping[str, Limit]]  # of every field
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return the train and test tasks of a fold; ``DataUnavailable`` skips the job."""
@@ -40,17 +42,11 @@ def does_not_fit(n_tasks: int, n_objects: int, n_bytes: int) -> InvalidParameter
     )
 
 
-def check_counts(source: object, *names: str) -> None:
-    """Refuse fields that are no integers of at least 1; NumPy's integers become Python's."""
-    for name in names:
-        value = getattr(source, name)
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-            raise InvalidParameter(f"{name} must be an integer of at least 1, got {value!r}")
-        object.__setattr__(source, name, operator.index(value))
-
-
-def check_option(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Refuse a value that is none of the allowed ones."""
-    if not any(type(value) is type(option) and value == option for option in allowed):
-        options = ", ".join(json.dumps(option) for option in allowed)
-        raise InvalidParameter(f"{name} must be one of {options}, got {value!r}")
+def check_limits(source: Any) -> None:
+    """Refuse fields outside the limits of their dataset; NumPy's numbers become Python's."""
+    given = {name: getattr(source, name) for name in source.limits}
+    if problems := problems_of_parameters(source.limits, given):
+        raise InvalidParameter("; ".join(problems))
+    for name, value in given.items():
+        if isinstance(value, np.generic):
+            object.__setattr__(source, name, value.item())

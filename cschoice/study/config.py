@@ -2,7 +2,8 @@
 
 ``load`` returns a valid study or raises one error that lists all problems: file, dotted path,
 what was got, what is allowed, the nearest name. No inheritance, no interpolation, no code. (Names
-of parameters are checked when jobs are planned, which loads the learners.)
+and values of parameters are checked when jobs are planned, which loads the learners; see
+``parameters``.)
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def check(content: Any, path: Path) -> Study:
     if content is None:
         raise ConfigError([f"{path}: is empty; a study has 'experiments' and 'profiles'"])
     try:
-        study = Study.model_validate(content)
+        study = Study.model_validate(content).read_from(path)
     except ValidationError as error:
         raise ConfigError([f"{path}: {_problem(e)}" for e in error.errors()]) from error
     problems = [f"{path}: {problem}" for problem in _problems_of_names(study)]

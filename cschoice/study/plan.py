@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from cschoice.datasets import DATASETS
-from cschoice.errors import ConfigError, InvalidPlugin, UnknownName
+from cschoice.datasets import DATASETS, make_dataset
+from cschoice.errors import ConfigError, InvalidParameter, InvalidPlugin, UnknownName
 from cschoice.io.documents import from_plain
 from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
@@ -17,6 +17,7 @@ from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Budget, Frugal, Job, JobName, Record
 from cschoice.runs.sources import source_of
 from cschoice.runs.store import ResultStore
+from cschoice.study.parameters import problems_of_parameters_in
 from cschoice.study.settings import Experiment, Profile, Study
 
 
@@ -44,7 +45,8 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     problems = [problem for job in jobs if (problem := protocol.problem(job))]
     at = f"experiment '{selection.experiment}'"
     problems = [f"{at}: {problem}" for problem in dict.fromkeys(problems)]
-    problems += _unknown_parameters(study)
+    wrong = problems_of_parameters_in(study)
+    problems += wrong or _problems_of_datasets(study, jobs)
     if problems:
         raise ConfigError(problems)
     known: dict[str, Job] = {}
@@ -60,48 +62,15 @@ def plan(study: Study, selection: Selection, store: ResultStore) -> list[Job]:
     return [protocol.plan(job, earlier) for job in jobs]
 
 
-def _unknown_parameters(study: Study) -> list[str]:
-    """Return a problem for each parameter in the study that no learner or dataset meant has.
-
-    An experiment speaks to its own learners, a profile to all there are or to one.
-    """
-    known = dict.fromkeys([*LEARNERS, *map(study.registered, study.mentioned)])
-    of_learner = {name: _parameters_of(name) for name in known}
-    of_any = [name for parameters in of_learner.values() for name in parameters or ()]
-    of_datasets = [one.name for info in DATASETS.values() for one in fields(load(info.source))]
-    # Place, names there, names allowed (None: those of a learner that cannot be used).
-    given: list[tuple[str, Iterable[str], list[str] | None]] = []
-    for name, experiment in study.experiments.items():
-        each = [of_learner[study.registered(learner)] for learner in experiment.learners]
-        own = None if None in each else [one for names in each for one in names or ()]
-        given.append((f"experiments.{name}.parameters", experiment.parameters, own))
-    for name, settings in study.learners.items():
-        for table, content in (("parameters", settings.parameters), ("space", settings.space)):
-            given.append((f"learners.{name}.{table}", content, of_learner[study.registered(name)]))
-    for name, profile in study.profiles.items():
-        at = f"profiles.{name}"
-        for table, content in (("learners", profile.learners), ("space", profile.space)):
-            for word, value in content.items():
-                if word in LEARNERS:
-                    given.append((f"{at}.{table}.{word}", value, _parameters_of(word)))
-                else:
-                    given.append((f"{at}.{table}", [word], [*of_any, *LEARNERS]))
-        given.append((f"{at}.datasets", profile.datasets, of_datasets))
-    return [
-        f"{where}: {unknown_name('parameter', name, dict.fromkeys(allowed))}"
-        for where, names, allowed in given
-        if allowed is not None
-        for name in names
-        if name not in allowed
-    ]
-
-
-def _parameters_of(learner: str) -> list[str] | None:
-    """Return the parameters of a learner; None for one that cannot be used, and so has no job."""
-    try:
-        return LEARNERS[learner].parameters
-    except InvalidPlugin:
-        return None
+def _problems_of_datasets(study: Study, jobs: Iterable[Job]) -> list[str]:
+    """Return a problem for each dataset whose parameters do not go together."""
+    problems = []
+    for name, job in {job.dataset: job for job in jobs}.items():
+        try:
+            make_dataset(name, **job.dataset_parameters)
+        except InvalidParameter as error:
+            problems.append(f"{study.file}: datasets.{name}: {error}")
+    return problems
 
 
 def _jobs(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
 from cschoice.errors import UnknownName
 from cschoice.learners import LEARNERS
@@ -107,6 +107,17 @@ class Study(_Strict):
     experiments: dict[Name, Experiment]
     profiles: dict[Name, Profile]
     executor: Resources = Resources()
+    _file: str = PrivateAttr("the study")
+
+    @property
+    def file(self) -> str:
+        """Return the name of the file that it was read from."""
+        return self._file
+
+    def read_from(self, file: object) -> Self:
+        """Take note of the file, which every problem names."""
+        self._file = str(file)
+        return self
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment of that name."""

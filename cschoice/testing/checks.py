@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+# Every limit excludes most of these; NaN is in none of them.
+BAD: list[Any] = [
+    -3, 0, 1.5, 10**9, "three", "", True, None, math.nan, math.inf, [], [0, 0], [-1], {}, object(),
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

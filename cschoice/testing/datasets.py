@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy as np
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import InvalidParameter
 from cschoice.registry import load
+from cschoice.space import problems_of_parameters
 from cschoice.tasks import ChoiceTasks
-from cschoice.testing.checks import Check, check_of, refused
+from cschoice.testing.checks import BAD, Check, check_of, refused
 
 _SMALL = {"n_train": 137, "n_test": 61}
-_SIZES = ("n_train", "n_test", "n_objects", "n_features")
 _MANY = 20_000
 
 Parameters = Mapping[str, Any]
@@ -36,9 +36,14 @@ def dataset_checks(name: str, **parameters: Any) -> Iterator[Check]:
         promises += [_any_size_works]
     for promise in promises:
         yield Check(check_of(promise, name).name, check_of(promise, name, parameters).run)
-    for size in _SIZES:
-        if size in known:
-            yield check_of(_impossible_sizes_are_refused, name, size)
+    yield from limit_checks(name)
+
+
+def limit_checks(name: str) -> Iterator[Check]:
+    """Yield the checks of a dataset's parameters, for which its files need not be there."""
+    yield check_of(_every_field_has_limits, name)
+    limits = getattr(load(DATASETS[name].source), "limits", {})
+    yield from (check_of(_bad_values_are_refused, name, one) for one in limits)
 
 
 def _fold(name: str, parameters: Parameters, index: int = 0, seed: int = 0) -> Tasks:
@@ -102,7 +107,17 @@ def _objects_come_in_no_order(name: str, parameters: Parameters) -> None:
     assert np.abs(chosen.mean(axis=0) - share).max() < 4.5 * deviation
 
 
-def _impossible_sizes_are_refused(name: str, parameter: str) -> None:
-    for value in (0, -1, 2.5, "3", True):
-        with refused(InvalidParameter, f"{parameter} must be .*, got"):
+def _every_field_has_limits(name: str) -> None:
+    source = load(DATASETS[name].source)
+    defaults = {one.name: one.default for one in fields(source) if one.default is not MISSING}
+    assert set(source.limits) == {one.name for one in fields(source)}, "limits are of other fields"
+    assert not problems_of_parameters(source.limits, defaults)
+
+
+def _bad_values_are_refused(name: str, parameter: str) -> None:
+    limit = load(DATASETS[name].source).limits[parameter]
+    bad = [value for value in BAD if value not in limit]
+    assert len(bad) > len(BAD) / 2, f"the limits of {parameter} allow nearly anything"
+    for value in bad:
+        with refused(InvalidParameter, f"{parameter} must be .*, got "):
             make_dataset(name, **{parameter: value})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -21,14 +20,10 @@ from cschoice.learners import LEARNERS, make_learner, name_of
 from cschoice.learners.learner import Learner
 from cschoice.space import Categorical, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.testing.checks import Check, check_of, refused
+from cschoice.testing.checks import BAD, Check, check_of, refused
 
 # The parameters that make a fit short, for learners that have them.
 QUICK = {"epochs": 12, "batch_size": 32, "learning_rate": 0.02, "n_units": 16, "n_embedding": 16}
-# Every limit excludes most of these; NaN is in none of them.
-BAD: list[Any] = [
-    -3, 0, 1.5, 10**9, "three", "", True, None, math.nan, math.inf, [], [0, 0], [-1], {}, object(),
-]  # fmt: skip
 
 
 def learner_checks(name: str) -> Iterator[Check]:

@@ -1,11 +1,15 @@
 """The promises of every dataset that can be generated."""
 
 import pytest
+from cschoice_cli.main import app
+from trips_example import trips
+from typer.testing import CliRunner
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter, UnknownName
 from cschoice.testing import dataset_checks, parametrize_with_checks
+from cschoice.testing.datasets import limit_checks
 
 GENERATED = [name for name, info in DATASETS.items() if info.raw is None]
 READ = [name for name, info in DATASETS.items() if info.raw]
@@ -14,6 +18,20 @@ READ = [name for name, info in DATASETS.items() if info.raw]
 @parametrize_with_checks(check for name in GENERATED for check in dataset_checks(name))
 def test_a_dataset_keeps_its_promises(check):
     check()
+
+
+@parametrize_with_checks(check for name in READ for check in limit_checks(name))
+def test_a_dataset_of_files_keeps_its_limits(check):
+    check()
+
+
+def test_an_imported_dataset_keeps_its_limits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trips(10).to_csv("trips.csv", index=False)
+    line = "import trips.csv --name trips --task trip --chosen chosen --features cost,time"
+    assert CliRunner().invoke(app, line.split()).exit_code == 0
+    for check in limit_checks("trips"):
+        check()
 
 
 @pytest.mark.usefixtures("raw_folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,8 +17,8 @@ from cschoice.datasets.generated.random_points import (
     points_in_ball,
 )
 from cschoice.datasets.generated.synthetic import Chosen, Points, SyntheticPoints
-from cschoice.datasets.source import check_option
 from cschoice.errors import InvalidParameter, MissingDependency
+from cschoice.space import Flag, Limit
 from cschoice.tasks import Kind
 
 
@@ -36,6 +37,7 @@ class Hypervolume(SyntheticPoints):
     offset: bool = True
 
     kind: ClassVar[Kind] = Kind.SINGLETON
+    limits: ClassVar[Mapping[str, Limit]] = {**SyntheticPoints.limits, "offset": Flag()}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -43,7 +45,6 @@ class Hypervolume(SyntheticPoints):
             raise InvalidParameter(
                 "on a sphere in 1 dimension all objects are equal: n_features must be at least 2"
             )
-        check_option("offset", self.offset, (True, False))
 
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
         n_objects, n_features, n_tasks = points.shape

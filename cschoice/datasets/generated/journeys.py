@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from cschoice.datasets.source import LARGEST, check_counts, does_not_fit
+from cschoice.datasets.source import LARGEST, check_limits, does_not_fit
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, Whole
 from cschoice.tasks import ChoiceTasks, Kind, frames
 from cschoice.tasks.frames.encoding import Encoding, Feature
 
@@ -44,9 +45,10 @@ class Journeys:
 
     kind: ClassVar[Kind] = Kind.SINGLETON
     standardize: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, Limit]] = dict.fromkeys(("n_train", "n_test"), Whole(1))
 
     def __post_init__(self) -> None:
-        check_counts(self, "n_train", "n_test")
+        check_limits(self)
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Draw the train and test tasks of a fold; more of them begin with the same ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -13,7 +14,7 @@ from cschoice.datasets.generated.random_points import (
     points_in_ball,
 )
 from cschoice.datasets.generated.synthetic import Chosen, Points, SyntheticPoints
-from cschoice.datasets.source import check_option
+from cschoice.space import Limit, OneOf
 from cschoice.tasks import Kind
 
 _TASKS_PER_CENTRE = 10
@@ -33,10 +34,10 @@ class Pareto(SyntheticPoints):
     centre: Literal["shared", "per-object"] = "shared"
 
     kind: ClassVar[Kind] = Kind.SUBSET
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("centre", self.centre, ("shared", "per-object"))
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **SyntheticPoints.limits,
+        "centre": OneOf(("shared", "per-object")),
+    }
 
     def _draw(self, bits: BitGenerator, points: Points) -> Chosen:
         n_objects, n_features, n_tasks = points.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets.generated.random_points import BitGenerator
-from cschoice.datasets.source import LARGEST, check_counts, does_not_fit
+from cschoice.datasets.source import LARGEST, check_limits, does_not_fit
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
 # Rules work on points laid out with tasks last: every operation on them is one long run through
@@ -37,9 +39,12 @@ class Synthetic(ABC):
 
     kind: ClassVar[Kind]
     standardize: ClassVar[bool] = False  # features are on the scale the paper used
+    limits: ClassVar[Mapping[str, Limit]] = dict.fromkeys(
+        ("n_train", "n_test", "n_objects", "n_features"), Whole(1)
+    )
 
     def __post_init__(self) -> None:
-        check_counts(self, "n_train", "n_test", "n_objects", "n_features")
+        check_limits(self)
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Draw the train and test tasks of a fold; more of them begin with the same ones."""

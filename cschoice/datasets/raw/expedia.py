@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from cschoice.datasets.raw import expedia_file
 from cschoice.datasets.raw.cache import cached, load_array
 from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.datasets.raw.observed_choices import Numbers, ShuffleSplits, WholeTasks
-from cschoice.datasets.source import check_option
+from cschoice.space import Flag, Limit
 from cschoice.tasks import ChoiceTasks, Kind
 
 Relevance = NDArray[np.int8]  # 2: booked, 1: only clicked
@@ -26,9 +27,7 @@ class _Expedia(ShuffleSplits):
     train_share: float = 0.2
     position: bool = False  # whether a hotel's place on the page is a feature: the paper's 17th
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("position", self.position, (False, True))
+    limits: ClassVar[Mapping[str, Limit]] = {**ShuffleSplits.limits, "position": Flag()}
 
     def whole(self) -> WholeTasks:
         """Read the searches, from the cache after the first time."""
@@ -77,10 +76,7 @@ class ExpediaSingleton(_Expedia):
     single_clicks: bool = False
 
     kind: ClassVar[Kind] = Kind.SINGLETON
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("single_clicks", self.single_clicks, (False, True))
+    limits: ClassVar[Mapping[str, Limit]] = {**_Expedia.limits, "single_clicks": Flag()}
 
     def _choices(self, tasks: ChoiceTasks, relevance: Relevance) -> ChoiceTasks:
         n_booked = tasks.reduce(np.add, relevance == 2, dtype=np.int64)

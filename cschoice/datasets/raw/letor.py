@@ -21,8 +21,8 @@ from cschoice.datasets.raw.observed_choices import (
     WholeTasks,
     with_largest_chosen,
 )
-from cschoice.datasets.source import check_option
 from cschoice.errors import DamagedData, InvalidParameter
+from cschoice.space import Limit, OneOf
 from cschoice.tasks import ChoiceTasks, Kind
 
 N_FEATURES = 46
@@ -39,11 +39,11 @@ class _Letor(ObservedChoices):
     year: int = 2008
 
     suffix: ClassVar[str]
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **ObservedChoices.limits,
+        "year": OneOf((2007, 2008)),
+    }
     grades: ClassVar[tuple[int, ...] | None]  # the relevances allowed; None: any number
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("year", self.year, (2007, 2008))
 
     def whole(self) -> WholeTasks:
         """Read the queries with their documents, from the cache after the first time."""

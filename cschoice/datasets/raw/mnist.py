@@ -7,6 +7,7 @@ That code also standardizes the features of the images; here they are as the net
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,9 +24,9 @@ from cschoice.datasets.raw.sampled_sets import (
     SampledSets,
     Usable,
 )
-from cschoice.datasets.source import check_option
 from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, OneOf, Whole
 from cschoice.tasks import Kind
 
 Counts = NDArray[np.int64]  # (tasks, objects)
@@ -97,11 +98,11 @@ class ModeSingleton(_DigitProblem):
     direction: str = "per-fold"
 
     kind: ClassVar[Kind] = Kind.SINGLETON
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("angle", self.angle, ("largest", "least"))
-        check_option("direction", self.direction, ("per-fold", "fixed"))
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **SampledSets.limits,
+        "angle": OneOf(("largest", "least")),
+        "direction": OneOf(("per-fold", "fixed")),
+    }
 
     def _rule(self, table: Features, labels: Labels, index: int, seed: int) -> Rule:
         names = {"fold": index} if self.direction == "per-fold" else {}
@@ -134,13 +135,20 @@ class UniqueSubset(_DigitProblem):
     min_chosen: int = 2
 
     kind: ClassVar[Kind] = Kind.SUBSET
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **SampledSets.limits,
+        "min_chosen": Whole(1, N_DIGITS),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
         # With more objects than digits, one of the digits occurs again.
         most = self.n_objects if self.n_objects <= N_DIGITS else N_DIGITS - 1
-        if isinstance(self.min_chosen, bool) or self.min_chosen not in range(1, most + 1):
-            raise InvalidParameter(f"min_chosen must be 1 to {most}, got {self.min_chosen!r}")
+        if self.min_chosen > most:
+            raise InvalidParameter(
+                f"min_chosen must be at most {most} with n_objects={self.n_objects}, got "
+                f"{self.min_chosen}"
+            )
 
     def _choice(self, occurs: Counts) -> tuple[Usable, Chosen]:
         return (occurs == 1).sum(axis=1) >= self.min_chosen, occurs == 1
@@ -159,10 +167,13 @@ class UniqueSingleton(_DigitProblem):
     counts: str = "fixed"
 
     kind: ClassVar[Kind] = Kind.SINGLETON
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **SampledSets.limits,
+        "counts": OneOf(("fixed", "uniform")),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_option("counts", self.counts, ("fixed", "uniform"))
         if self.counts == "fixed" and self.n_objects == 2:
             raise InvalidParameter("n_objects must not be 2: two digits are both unique or neither")
 

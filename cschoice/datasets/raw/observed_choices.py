@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cschoice.datasets.source import check_limits
 from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, Number, Optional, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.splits import at_most
 
@@ -38,16 +41,14 @@ class ObservedChoices(ABC):
 
     kind: ClassVar[Kind]
     standardize: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "n_objects": Whole(2),
+        "max_train": Optional(Whole(2)),
+        "max_test": Optional(Whole(1)),
+    }
 
     def __post_init__(self) -> None:
-        for name, least in (("n_objects", 2), ("max_train", 2), ("max_test", 1)):
-            value = getattr(self, name)
-            if value is None and name != "n_objects":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidParameter(
-                    f"{name} must be an integer of at least {least}, got {value!r}"
-                )
+        check_limits(self)
 
     @abstractmethod
     def whole(self) -> WholeTasks:
@@ -101,11 +102,10 @@ class ShuffleSplits(ObservedChoices):
 
     train_share: float
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        share = self.train_share
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
-            raise InvalidParameter(f"train_share must be between 0 and 1, got {share!r}")
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **ObservedChoices.limits,
+        "train_share": Number(0, 1, above=True, below=True),
+    }
 
     def split(self, whole: WholeTasks, index: int, seed: int) -> tuple[Numbers, Numbers]:
         """Take the share of each size, rounded down: so the paper's counts come about."""

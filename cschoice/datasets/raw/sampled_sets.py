@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.datasets.source import LARGEST, check_counts, does_not_fit
+from cschoice.datasets.source import LARGEST, check_limits, does_not_fit
 from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
+from cschoice.space import Limit, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
 Items = NDArray[np.int64]  # (tasks, objects)
@@ -50,9 +51,12 @@ class SampledSets(ABC):
 
     kind: ClassVar[Kind]
     standardize: ClassVar[bool]
+    limits: ClassVar[Mapping[str, Limit]] = dict.fromkeys(
+        ("n_train", "n_test", "n_objects"), Whole(1)
+    )
 
     def __post_init__(self) -> None:
-        check_counts(self, "n_train", "n_test", "n_objects")
+        check_limits(self)
 
     @abstractmethod
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from cschoice.datasets.raw.observed_choices import (
     WholeTasks,
     with_largest_chosen,
 )
-from cschoice.datasets.source import check_option
+from cschoice.space import Flag, Limit
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.ragged import starts_of
 
@@ -48,10 +48,7 @@ class Sushi(ShuffleSplits):
     one_hot: bool = False  # of the minor group, else a number
 
     kind: ClassVar[Kind] = Kind.SINGLETON
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("one_hot", self.one_hot, (False, True))
+    limits: ClassVar[Mapping[str, Limit]] = {**ShuffleSplits.limits, "one_hot": Flag()}
 
     def whole(self) -> WholeTasks:
         """Read the rankings; objects stand in the order of the item table, not of preference."""

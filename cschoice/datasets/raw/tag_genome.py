@@ -15,7 +15,7 @@ from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.datasets.raw.files import RawFile
 from cschoice.datasets.raw.sampled_sets import Chosen, Items, Pool, SampledSets, Usable
 from cschoice.datasets.raw.tag_genome_files import popularities, relevances
-from cschoice.errors import InvalidParameter
+from cschoice.space import Limit, Whole
 from cschoice.tasks import Kind
 
 Relevance = NDArray[np.float32]  # (movies, tags)
@@ -30,14 +30,11 @@ class _MovieProblem(SampledSets):
 
     kind: ClassVar[Kind] = Kind.SINGLETON
     standardize: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **SampledSets.limits,
+        "n_objects": Whole(3),  # a medoid and two others
+    }
     sign: ClassVar[int]  # 1: the most similar movie is chosen, -1: the least
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n_objects < 3:
-            raise InvalidParameter(
-                f"n_objects must be at least 3, a medoid and two others, got {self.n_objects}"
-            )
 
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:  # noqa: ARG002
         """Draw from all movies, in every fold."""

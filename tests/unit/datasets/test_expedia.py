@@ -236,9 +236,9 @@ def test_what_is_made_without_files_is_no_sample():
 
 
 def test_parameters_out_of_range_are_refused():
-    with pytest.raises(InvalidParameter, match="position must be one of false, true"):
+    with pytest.raises(InvalidParameter, match="position must be true or false"):
         make_dataset("expedia-subset", position="first")
-    with pytest.raises(InvalidParameter, match="single_clicks must be one of false, true"):
+    with pytest.raises(InvalidParameter, match="single_clicks must be true or false"):
         make_dataset("expedia-singleton", single_clicks=1)
     with pytest.raises(InvalidParameter, match="unknown parameter of expedia-subset"):
         make_dataset("expedia-subset", single_clicks=True)

@@ -109,7 +109,7 @@ def test_as_written_each_object_has_a_mean_of_its_own():
 
 
 def test_an_unknown_centre_is_refused():
-    with pytest.raises(InvalidParameter, match='centre must be one of "shared", "per-object"'):
+    with pytest.raises(InvalidParameter, match="centre must be one of shared, per-object"):
         make_dataset("pareto2d", centre="common")
 
 

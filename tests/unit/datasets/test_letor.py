@@ -206,7 +206,7 @@ def test_parameters_out_of_range_are_refused(raw_folder):
     with pytest.raises(InvalidParameter, match="year must be one of 2007, 2008, got 2009"):
         make_dataset("letor-mq2007", year=2009)
     for name, value in (("n_objects", 1), ("max_train", 0), ("max_test", True)):
-        with pytest.raises(InvalidParameter, match=f"{name} must be an integer of at least"):
+        with pytest.raises(InvalidParameter, match=f"{name} must be a whole number of at least"):
             make_dataset("letor-mq2007", **{name: value})
 
 

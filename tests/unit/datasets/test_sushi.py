@@ -163,7 +163,7 @@ def test_empty_files_are_unavailable_data(sushi, name):
 
 def test_parameters_out_of_range_are_refused():
     for share in (0, 1, -0.2, "half", True):
-        with pytest.raises(InvalidParameter, match="train_share must be between 0 and 1"):
+        with pytest.raises(InvalidParameter, match="a number larger than 0 and smaller than 1"):
             make_dataset("sushi", train_share=share)
-    with pytest.raises(InvalidParameter, match="one_hot must be one of false, true"):
+    with pytest.raises(InvalidParameter, match="one_hot must be true or false"):
         make_dataset("sushi", one_hot=1)

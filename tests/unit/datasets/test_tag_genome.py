@@ -178,5 +178,5 @@ def test_files_without_rows_are_unavailable_data(raw_folder, relevance, name):
 
 
 def test_too_few_objects_are_refused():
-    with pytest.raises(InvalidParameter, match="n_objects must be at least 3"):
+    with pytest.raises(InvalidParameter, match="n_objects must be a whole number of at least 3"):
         make_dataset(NAMES[0], n_objects=2)

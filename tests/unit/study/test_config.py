@@ -19,7 +19,7 @@ CONTENT = yaml.safe_load((ROOT / "experiments.yaml").read_text())
 
 def test_the_built_in_study_is_the_one_in_the_repository(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert load() == load(ROOT / "experiments.yaml")
+    assert load().model_dump() == load(ROOT / "experiments.yaml").model_dump()
 
 
 def test_a_file_in_the_folder_is_taken_first(tmp_path, monkeypatch):
@@ -230,11 +230,53 @@ def test_profiles_speak_of_parameters_that_some_learner_has():
     study = check(content, Path("experiments.yaml"))
     with pytest.raises(ConfigError) as caught:
         plan(study, Selection("study", "laptop", ["mnl"], ["medoid"]), NOTHING)
-    assert [problem.partition("? ")[0] for problem in caught.value.problems] == [
-        "profiles.laptop.learners: unknown parameter 'epoch': did you mean 'epochs'",
-        "profiles.laptop.learners.sda: unknown parameter 'n_score': did you mean 'n_scores'",
-        "profiles.laptop.space: unknown parameter 'n_layer': did you mean 'n_layers'",
+    assert [
+        problem.partition("? ")[0].removeprefix("experiments.yaml: profiles.laptop.")
+        for problem in caught.value.problems
+    ] == [
+        "learners: unknown parameter 'epoch': did you mean 'epochs'",
+        "learners.sda: unknown parameter 'n_score': did you mean 'n_scores'",
+        "space: unknown parameter 'n_layer': did you mean 'n_layers'",
     ]
+
+
+WRONG_VALUES = """
+experiments:
+  study: {protocol: nested, datasets: [medoid, pareto2d], learners: [feta, wide],
+          parameters: {batch_size: 0}}
+datasets: {pareto2d: {centre: mine}}
+learners:
+  feta: {parameters: {n_layers: 0}}
+  wide: {learner: fate, parameters: {epochs: three}}
+profiles:
+  laptop: {datasets: {n_train: "100", max_test: 0}, learners: {epochs: -3, sda: {n_scores: 0.5}}}
+"""
+
+
+def test_every_value_out_of_its_limits_is_a_line_of_one_error():
+    study = check(yaml.safe_load(WRONG_VALUES), Path("mine.yaml"))
+    with pytest.raises(ConfigError) as caught:
+        plan(study, Selection("study", "laptop"), NOTHING)
+    whole = "must be a whole number"
+    assert set(caught.value.problems) == {
+        f"mine.yaml: experiments.study.parameters.batch_size {whole} of at least 1, got 0",
+        f"mine.yaml: learners.feta.parameters.n_layers {whole} from 1 to 50, got 0",
+        f"mine.yaml: learners.wide.parameters.epochs {whole} of at least 1, got 'three'",
+        f"mine.yaml: profiles.laptop.learners.epochs {whole} of at least 1, got -3",
+        f"mine.yaml: profiles.laptop.learners.sda.n_scores {whole} from 1 to 4,096, got 0.5",
+        "mine.yaml: datasets.pareto2d.centre must be one of shared, per-object, got 'mine'",
+        f"mine.yaml: profiles.laptop.datasets.n_train {whole} of at least 1, got '100'",
+        f"mine.yaml: profiles.laptop.datasets.max_test {whole} of at least 1, or None, got 0",
+    }
+
+
+def test_values_that_do_not_go_together_are_found_before_anything_runs():
+    content = copy.deepcopy(CONTENT)
+    content["datasets"] = {"medoid": {"n_objects": 2}}
+    study = check(content, Path("mine.yaml"))
+    with pytest.raises(ConfigError, match=r"mine.yaml: datasets.medoid: the medoid must be unique"):
+        plan(study, Selection("study", "laptop", ["mnl"], ["medoid"]), NOTHING)
+    assert plan(study, Selection("study", "laptop", ["mnl"], ["hypervolume"]), NOTHING)
 
 
 def test_a_profile_may_say_something_else_to_one_learner():
