@@ -17,7 +17,7 @@ from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidTable
 from cschoice.registry import LeftOutWarning
 
-from . import data, estimate, fit, generate, importing, predict, report, run, show, status
+from . import data, estimate, evaluate, fit, generate, importing, predict, report, run, show, status
 from .console import complain
 
 
@@ -120,6 +120,7 @@ app.command()(run.run)
 app.command()(status.status)
 app.command()(status.collect)
 app.command()(report.report)
+app.command()(evaluate.evaluate)
 app.command()(generate.generate)
 app.command("import")(importing.import_table)
 app.command()(fit.fit)

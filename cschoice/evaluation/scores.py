@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.evaluation.decisions import choose, probabilities
-from cschoice.evaluation.metrics import METRICS
+from cschoice.evaluation.metrics import METRICS, metric
 from cschoice.tasks import ChoiceTasks
 
 
@@ -18,8 +19,9 @@ def evaluate(
     utilities: NDArray[np.float32],
     threshold: float | None,
     probabilistic: bool,
+    metrics: Collection[str] = METRICS,
 ) -> dict[str, float | None]:
-    """Return every metric that applies; None where it is not defined on these tasks."""
+    """Return these metrics, as far as they apply; None where one is not defined on these tasks."""
     known: dict[str, NDArray[Any]] = {
         "utilities": utilities,
         "choices": choose(tasks, utilities, threshold),
@@ -28,7 +30,7 @@ def evaluate(
         known["probabilities"] = probabilities(tasks, utilities)
     values = {
         name: row(tasks, known[row.needs])
-        for name, row in METRICS.items()
+        for name, row in ((name, metric(name)) for name in metrics)
         if tasks.kind in row.kinds and row.needs in known
     }
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
