@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,35 @@ class CrossValidation:
         return [value for value in self.scores[metric] if value is not None]
 
 
+@dataclass(frozen=True)
+class FoldFit:
+    """A copy of a learner that was fitted without one fold, and the tasks of that fold."""
+
+    learner: Learner
+    test: ChoiceTasks
+
+    def scores(self) -> dict[str, float | None]:
+        """Return every metric of the tasks held out."""
+        threshold = self.learner.preparation_.threshold
+        utilities = self.learner.utilities(self.test)
+        return evaluate(self.test, utilities, threshold, self.learner.probabilistic)
+
+
+def fits(
+    learner: Learner, tasks: ChoiceTasks, folds: int, *, seed: int = 0, device: str = "cpu"
+) -> Iterator[FoldFit]:
+    """Fit a copy of the learner without each fold in turn; a seed deals the same folds to all."""
+    from sklearn.base import clone
+
+    if problem := Whole(2).problem("folds", folds):
+        raise InvalidParameter(problem)
+    tested = fold_numbers(check_tasks(tasks), folds, seed_for(seed, "folds"))
+    for fold in range(folds):
+        fresh: Learner = clone(learner)
+        fresh.fit(tasks[tested != fold], seed=seed_for(seed, "fit", fold=fold), device=device)
+        yield FoldFit(fresh, tasks[tested == fold])
+
+
 def cross_validate(
     learner: Learner,
     tasks: ChoiceTasks,
@@ -79,20 +108,11 @@ def cross_validate(
     choice, each fit tunes its threshold on tasks held out from its own. The learner is not
     changed; ``on_fold`` is told the scores of each fold when it is done.
     """
-    from sklearn.base import clone
-
     if not isinstance(learner, Learner):
         raise InvalidParameter(f"cross-validate a learner such as Feta(), got {learner!r}")
-    if problem := Whole(2).problem("folds", folds):
-        raise InvalidParameter(problem)
-    tested = fold_numbers(check_tasks(tasks), folds, seed_for(seed, "folds"))
     rows = []
-    for fold in range(folds):
-        fresh: Learner = clone(learner)
-        fresh.fit(tasks[tested != fold], seed=seed_for(seed, "fit", fold=fold), device=device)
-        test = tasks[tested == fold]
-        threshold = fresh.preparation_.threshold
-        rows.append(evaluate(test, fresh.utilities(test), threshold, fresh.probabilistic))
+    for fold, one in enumerate(fits(learner, tasks, folds, seed=seed, device=device)):
+        rows.append(one.scores())
         if on_fold is not None:
             on_fold(fold, rows[-1])
     shown = sorted(rows[0], key=lambda name: not METRICS[name].shown)
