@@ -18,6 +18,7 @@ test: lint type layers
 
 faults: setup
 	$(BIN)/python -m pytest -m long tests/faults tests/cluster
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults
 
 check: test
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,8 +26,8 @@ from numpy.typing import NDArray
 
 from cschoice.datasets.source import check_limits
 from cschoice.errors import DataUnavailable, FileNotUsable, InvalidFile, InvalidParameter
-from cschoice.io.documents import from_json, to_json
-from cschoice.io.files import filling
+from cschoice.io.documents import from_sealed, sealed, to_json
+from cschoice.io.files import check_regular, filling, read_regular
 from cschoice.seeding import seed_for
 from cschoice.space import Flag, Limit, Optional, Text, Whole
 from cschoice.tasks import ChoiceTasks, Kind
@@ -154,6 +155,7 @@ class ImportedDataset:
 
         path = FOLDER / self.name / _FOLDS
         try:
+            check_regular(path)
             folds: Numbers = pq.read_table(path)["fold"].to_numpy()
         except (pa.ArrowException, OSError, KeyError) as error:
             raise InvalidFile(f"{path} cannot be read: import the dataset again") from error
@@ -191,7 +193,7 @@ def store_dataset(
     )
     with filling(FOLDER / name) as temporary:
         tasks.to_parquet(temporary / _TASKS, {"dataset": name, "source": source})
-        text = json.dumps(asdict(described), indent=2, ensure_ascii=False)
+        text = json.dumps(sealed(asdict(described)), indent=2, ensure_ascii=False)
         (temporary / _DESCRIPTION).write_text(text + "\n", encoding="utf-8")
         if given is not None:
             import pyarrow as pa
@@ -221,7 +223,7 @@ def imported_names() -> list[str]:
 
 def is_imported(name: str) -> bool:
     """Return whether a dataset of that name was imported in this folder."""
-    return _is_name(name) and (FOLDER / name / _DESCRIPTION).is_file()
+    return _is_name(name) and os.path.lexists(FOLDER / name / _DESCRIPTION)
 
 
 def describe_dataset(name: str) -> DatasetDescription:
@@ -232,15 +234,14 @@ def describe_dataset(name: str) -> DatasetDescription:
         return _read_description(Path.cwd(), path, status.st_mtime_ns, status.st_size)
     except FileNotFoundError:
         raise DataUnavailable(f"{path} is not there: import the dataset again") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileNotUsable(f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=64)  # a job asks for it a dozen times
 def _read_description(folder: Path, path: Path, *version: int) -> DatasetDescription:  # noqa: ARG001
     """Read a description, once per folder, path and version (time and size) of the file."""
-    text = path.read_text(encoding="utf-8")
-    described: DatasetDescription = from_json(DatasetDescription, text, path)
+    described: DatasetDescription = from_sealed(DatasetDescription, read_regular(path), path)
     if described.format != FORMAT or described.version != VERSION:
         raise InvalidFile(f"{path} is of another version: import the dataset again")
     return described

@@ -39,7 +39,12 @@ def seal(content: Mapping[str, Any]) -> str:
     >>> unseal(seal({"a": 1}), "it")
     {'a': 1}
     """
-    return to_json({**content, _DIGEST: digest(to_json(content).encode())})
+    return to_json(sealed(content))
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table together with its checksum, which does not depend on how it is written."""
+    return {**content, _DIGEST: digest(to_json(content).encode())}
 
 
 def unseal(text: str | bytes, where: object) -> dict[str, Any]:

@@ -137,13 +137,23 @@ def read_regular(path: Path, most: int = 1 << 28) -> bytes:
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(number, "rb") as file:  # noqa: PTH123 - of a descriptor
         status = os.fstat(number)
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
+        _refuse_others(path, status.st_mode)
         if status.st_size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
         return file.read()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a path that is no file before something else opens it, and waits for a pipe."""
+    _refuse_others(path, path.stat().st_mode)
+
+
+def _refuse_others(path: Path, mode: int) -> None:
+    """Raise an error for whatever is no file."""
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
 
 
 def refresh(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from sklearn.base import clone
 
 from cschoice.evaluation.decisions import tune_threshold
 from cschoice.seeding import seed_for
-from cschoice.tasks import ChoiceTasks
+from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.frames.encoding import Encoding
 from cschoice.tasks.scaling import Scaling
 from cschoice.tasks.splits import stratified_shuffle_splits
@@ -32,6 +33,19 @@ class Preparation:
     scaling: Scaling | None = None
     encoding: Encoding | None = None  # None: features are the columns x0, x1, …
     version: int = VERSION
+
+    def problem(self, kind: Kind, n_features: int) -> str | None:
+        """Return the reason why this cannot be of a learner of such tasks; None if it can.
+
+        A subset learner that was not fitted for choices, but for its utilities, has no threshold.
+        """
+        if self.threshold is not None and (kind is Kind.SINGLETON or math.isnan(self.threshold)):
+            return f"threshold {self.threshold} of {kind} choice"
+        if self.scaling is not None and (problem := self.scaling.problem(n_features)):
+            return f"scaling: {problem}"
+        if self.encoding is not None and (problem := self.encoding.problem(kind, n_features)):
+            return f"encoding: {problem}"
+        return None
 
 
 def held_out_threshold(learner: Learner, tasks: ChoiceTasks, seed: int, device: str) -> float:

@@ -233,11 +233,15 @@ class TorchLearner(Learner):
         return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
 
     def _set_state(self, arrays: Arrays) -> None:
-        network = self._new_network(seed=0)
-        expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
-        got = {name: value.shape for name, value in arrays.items()}
+        with torch.device("meta"):  # shapes without memory: a file may ask for any size
+            network = self._new_network(seed=0)
+        expected = {
+            name: (value.shape, value.dtype) for name, value in network.state_dict().items()
+        }
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        got = {name: (value.shape, value.dtype) for name, value in tensors.items()}
         if expected != got:
-            wrong = sorted(set(expected.items()) ^ set(got.items()))
+            wrong = sorted(name for name, _ in expected.items() ^ got.items())
             raise InvalidFile(f"these arrays do not fit a {self.name} of these parameters: {wrong}")
-        network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+        network.load_state_dict(tensors, assign=True)
         self.network_ = network.eval()

@@ -44,6 +44,8 @@ def read(path: Path) -> Journal:
     for number, line in enumerate(lines, start=1):
         try:
             trial: Trial = from_sealed(Trial, line, f"line {number} of {path}")
+            if trial.number > len(trials):
+                raise InvalidFile(f"{path} is damaged (trial {len(trials)} is not where it was)")
         except InvalidFile as error:
             damage = str(error)
             break

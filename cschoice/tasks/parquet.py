@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import FileNotUsable, InvalidFile
-from cschoice.io.files import replacing
+from cschoice.io.files import check_regular, replacing
 
 FORMAT_VERSION = 1
 _KEY = b"cschoice"
@@ -179,6 +179,7 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
+        check_regular(path)
         file = pq.ParquetFile(path, page_checksum_verification=True)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]

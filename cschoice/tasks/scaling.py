@@ -33,6 +33,19 @@ class Scaling:
         deviation[is_constant(deviation, mean)] = 1
         return cls(tuple(mean.tolist()), tuple(deviation.tolist()))
 
+    def problem(self, n_features: int) -> str | None:
+        """Return the reason why this cannot be a scale of so many features; None if it can.
+
+        >>> Scaling((0.0,), (1.0,)).problem(2)
+        '2 features, but 1 means and 1 deviations'
+        """
+        if not len(self.mean) == len(self.deviation) == n_features:
+            counts = f"{len(self.mean)} means and {len(self.deviation)} deviations"
+            return f"{n_features} features, but {counts}"
+        if not np.isfinite([*self.mean, *self.deviation]).all() or min(self.deviation) <= 0:
+            return "means must be finite and deviations positive"
+        return None
+
     def apply(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the table on this scale."""
         scaled = np.empty(table.shape, dtype=np.float32)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.errors import TrainingDiverged
+from cschoice.errors import InvalidFile, TrainingDiverged
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.learners.logit.inference import IdentificationWarning, Mask, Matrix, covariance
 from cschoice.learners.logit.layout import TaskLayout, Values
@@ -181,6 +181,8 @@ class LogitLearner(Learner):
 
     def _set_state(self, arrays: Arrays) -> None:
         for name, value in arrays.items():
+            if not name.endswith("_"):
+                raise InvalidFile(f"{self.name} has no array '{name}'")
             setattr(self, name, value.item() if name in _SCALARS else value)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cschoice.errors import InvalidFile, InvalidTable
+from cschoice.io.files import check_regular
 from cschoice.tasks.frames.columns import Table
 from cschoice.tasks.frames.csv_files import open_csv
 from cschoice.tasks.frames.description import SVMLIGHT, Description
@@ -43,6 +44,7 @@ def opened(source: Any, description: Description) -> Opened:
         return _open_frame(source)
     path = Path(source)
     with explained(path):
+        check_regular(path)
         with path.open("rb") as file:
             start = file.read(4)
         if start == b"PAR1":

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cschoice.tasks.frames.description import CONSTANTS, Description
+from cschoice.tasks.kind import Kind
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,23 @@ class Encoding:
             for place in places
         ]
         return [*own, *appended, *crossed]
+
+    def problem(self, kind: Kind, n_features: int) -> str | None:
+        """Return the reason why this cannot be of a learner of such tasks; None if it can."""
+        described = self.description
+        if described.kind is not kind:
+            return f"a table of {described.kind} choice, but the learner's is {kind}"
+        if described.alternatives is None and not described.task:
+            return "no column says which task a row belongs to"
+        unknown = {feature.name for feature in self.features} - described.features.keys()
+        unknown |= {feature.name for feature in self.of_chooser} - set(described.of_chooser)
+        if unknown:
+            return f"no column is known for {', '.join(sorted(unknown))}"
+        try:
+            n_names = len(self.names)
+        except LookupError as error:
+            return f"nothing is known of {error}"
+        return None if n_names == n_features else f"{n_names} features, not {n_features}"
 
     @property
     def own_names(self) -> list[str]:
