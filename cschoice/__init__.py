@@ -8,6 +8,15 @@ from cschoice._version import __version__ as __version__
 
 if TYPE_CHECKING:  # what a type checker sees, and nothing else
     from cschoice.datasets import DATASETS as DATASETS, make_dataset as make_dataset
+    from cschoice.effects.functions import (
+        best_assortment as best_assortment,
+        calibration as calibration,
+        comparisons as comparisons,
+        diversion_ratios as diversion_ratios,
+        elasticities as elasticities,
+        marginal_effects as marginal_effects,
+        predictions as predictions,
+    )
     from cschoice.errors import CschoiceError as CschoiceError
     from cschoice.estimates.estimation import estimate as estimate
     from cschoice.evaluation.decisions import choose as choose, tune_threshold as tune_threshold
@@ -39,6 +48,15 @@ if TYPE_CHECKING:  # what a type checker sees, and nothing else
 # The same names by module, each loaded when it is first used: importing cschoice costs nothing.
 _PLACES = {
     "datasets": ("DATASETS", "make_dataset"),
+    "effects.functions": (
+        "best_assortment",
+        "calibration",
+        "comparisons",
+        "diversion_ratios",
+        "elasticities",
+        "marginal_effects",
+        "predictions",
+    ),
     "errors": ("CschoiceError",),
     "estimates.estimation": ("estimate",),
     "evaluation.decisions": ("choose", "tune_threshold"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class Model:
     name: str
     learner: Learner
     estimates: Estimates | None = None
+    # The same situations are asked about again and again, of models that see them alike.
+    views: WeakKeyDictionary[Situations, ChoiceTasks] = field(default_factory=WeakKeyDictionary)
 
     @property
     def encoding(self) -> Encoding | None:
@@ -44,20 +47,36 @@ class Model:
         """Tell whether the model gives probabilities."""
         return self.learner.probabilistic
 
-    def seen(self, tasks: ChoiceTasks) -> ChoiceTasks:
-        """Return tasks in the form that the learner takes."""
-        return tasks if self.estimates is None else as_seen(self.estimates, tasks)
+    def seen(self, situations: Situations) -> ChoiceTasks:
+        """Return situations as the tasks that the learner takes."""
+        if situations not in self.views:
+            tasks = situations.tasks()
+            seen = tasks if self.estimates is None else as_seen(self.estimates, tasks)
+            self.views[situations] = seen
+        return self.views[situations]
 
     def chances(self, situations: Situations) -> Floats:
         """Return the chance of each object: to be chosen, or of subsets to be included.
 
         Of a model without probabilities, 1 for the objects that it would choose and 0 for others.
         """
-        tasks = self.seen(situations.tasks())
+        tasks = self.seen(situations)
         utilities = self.learner.precise_utilities(tasks)
         if self.probabilistic:
             return probabilities(tasks, utilities)
         return choose(tasks, utilities, self.learner.preparation_.threshold).astype(np.float64)
+
+    def per_unit(self, situations: Situations, column: str) -> Floats | None:
+        """Return how much the features of each object change with a column, by one unit of it.
+
+        None where a term of the utility is not linear in the column.
+        """
+        one, two, three = (
+            self.seen(situations.with_column(column, np.full(situations.n_objects, value))).features
+            for value in (1.0, 2.0, 3.0)
+        )
+        first, second = (np.subtract(b, a, dtype=np.float64) for a, b in ((one, two), (two, three)))
+        return first if np.allclose(first, second, rtol=1e-5, atol=1e-7) else None
 
     def with_parameters(self, parameters: Vector) -> Self:
         """Return the estimates' model at other parameters."""

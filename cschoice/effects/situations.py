@@ -44,8 +44,6 @@ class Situations(Ragged):
     weights: NDArray[np.float64] | None = None  # how much each task counts
     origins: NDArray[np.int64] | None = None  # number of each task before some were left out
 
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def kind(self) -> Kind:
         """Return the kind of choice."""
@@ -84,8 +82,14 @@ class Situations(Ragged):
 
     def column(self, name: str) -> Values:
         """Return a column, one value per object: numbers (NaN: missing), or texts."""
-        raw = self._raw(name)
-        return raw.values if raw.labels is None else np.array([*raw.labels, ""])[raw.values]
+        return _values(self._raw(name))
+
+    @property
+    def named(self) -> Values:
+        """Return the name of each object's alternative."""
+        if self.alternatives is None:
+            raise InvalidParameter(f"alternatives have no names here; there are {self.described}")
+        return _values(self.alternatives)
 
     def _raw(self, name: str) -> RawFeature:
         columns = {**self.features, **self.of_chooser}
@@ -132,7 +136,7 @@ class Situations(Ragged):
         """Select tasks by number, slice, numbers or mask."""
         numbers = self.numbers(index)
         return replace(
-            self._only(self.entries(numbers), self.sizes[numbers]),
+            self.with_order(self.entries(numbers), self.sizes[numbers]),
             groups=None if self.groups is None else self.groups[numbers],
             weights=None if self.weights is None else self.weights[numbers],
             origins=self.task_numbers[numbers],
@@ -145,9 +149,9 @@ class Situations(Ragged):
             raise InvalidParameter("nothing is left on offer")
         rest = self if sizes.all() else self[sizes > 0]
         objects = kept[self.entries(sizes > 0)]
-        return rest._only(np.flatnonzero(objects), sizes[sizes > 0])
+        return rest.with_order(np.flatnonzero(objects), sizes[sizes > 0])
 
-    def _only(self, objects: NDArray[np.int64], sizes: NDArray[np.int64]) -> Self:
+    def with_order(self, objects: NDArray[np.int64], sizes: NDArray[np.int64]) -> Self:
         """Return these objects, in tasks of these sizes; of the tasks nothing else changes."""
 
         def taken(raw: RawFeature) -> RawFeature:
@@ -194,6 +198,10 @@ class Situations(Ragged):
             self.encoding,
             self.weights,
         )
+
+
+def _values(raw: RawFeature) -> Values:
+    return raw.values if raw.labels is None else np.array([*raw.labels, ""])[raw.values]
 
 
 def _changed(feature: Feature, before: RawFeature, values: Values) -> RawFeature:

@@ -61,7 +61,7 @@ class Specification:
             known["classes"] = str(known["classes"])
         for name in ("fixed", "bounds", "start"):
             if name in known:
-                known[name] = tuple(_texts(known[name]))
+                known[name] = tuple(texts_of(known[name]))
         if "nests" in known and (column := _only_name(known["nests"])):
             known["nest_column"] = column
             del known["nests"]
@@ -333,7 +333,7 @@ def _terms(given: Any) -> list[tuple[str, str]]:
     if isinstance(given, Mapping):
         return [(str(name), str(text)) for name, text in given.items()]
     terms = []
-    for part in _texts(given) if isinstance(given, str) else given:
+    for part in texts_of(given) if isinstance(given, str) else given:
         if isinstance(part, Mapping):
             terms += _terms(part)
         else:
@@ -348,7 +348,7 @@ def _named_term(text: str) -> tuple[str, str]:
     return (name.strip(), formula.strip()) if sign else (text.strip(), text.strip())
 
 
-def _texts(given: Any) -> list[str]:
+def texts_of(given: Any) -> list[str]:
     """Return the parts of a text at its commas, those in parentheses apart; or a list as it is."""
     if not isinstance(given, str):
         return [str(part).strip() for part in given]
@@ -374,14 +374,14 @@ def _nests(given: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
         pairs = [part.partition("=") for part in ([given] if isinstance(given, str) else given)]
         given = {name.strip(): members for name, _, members in pairs}
-    return {str(name): tuple(_texts(members)) for name, members in given.items()}
+    return {str(name): tuple(texts_of(members)) for name, members in given.items()}
 
 
 def _pairs(given: Any, section: str) -> dict[str, str]:
     """Read names with words: a mapping, or a text such as ``time=normal, cost=lognormal``."""
     if isinstance(given, Mapping):
         return {str(name): str(word) for name, word in given.items()}
-    pairs = [part.rpartition("=") for part in _texts(given)]
+    pairs = [part.rpartition("=") for part in texts_of(given)]
     for name, sign, word in pairs:
         if not (name and sign and word):
             raise InvalidParameter(f"{section}: write 'NAME=WORD', got '{name}{sign}{word}'")

@@ -131,6 +131,16 @@ class Learner(BaseEstimator):
         slopes = self._gradient(tasks.scaled(scaling) if scaling else tasks, weights)
         return slopes if slopes is None or scaling is None else slopes / scaling.deviation
 
+    def inclusive_values(self, tasks: ChoiceTasks) -> NDArray[np.float64] | None:
+        """Return the expected largest utility of each task, up to a constant: the logsum.
+
+        None where a choice is not that of the largest of random utilities, as with context.
+        """
+        self._check_fitted()
+        self._check_features(check_tasks(tasks))
+        scaling = self.preparation_.scaling
+        return self._inclusive_values(tasks.scaled(scaling) if scaling else tasks)
+
     @overload
     def predict(self, source: ChoiceTasks) -> NDArray[np.bool_]: ...
 
@@ -233,6 +243,12 @@ class Learner(BaseEstimator):
         weights: NDArray[np.floating[Any]],  # noqa: ARG002
     ) -> NDArray[np.floating[Any]] | None:
         """Return the gradient of a weighted sum of utilities, (n_entries, n_features), if known."""
+        return None
+
+    def _inclusive_values(
+        self,
+        tasks: ChoiceTasks,  # noqa: ARG002
+    ) -> NDArray[np.float64] | None:
         return None
 
     @abstractmethod

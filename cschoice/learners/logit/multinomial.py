@@ -46,6 +46,14 @@ class MultinomialLogit(LogitLearner):
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         return linear_utilities(tasks, self.coefficients_) + float(self.intercept_.sum())
 
+    def _inclusive_values(self, tasks: ChoiceTasks) -> Vector | None:
+        if tasks.kind is Kind.SUBSET:
+            return None  # nothing is given up for what is included
+        values = linear_utilities(tasks, self.coefficients_)
+        largest = tasks.reduce(np.maximum, values)
+        sums: Vector = np.log(tasks.reduce(np.add, np.exp(values - tasks.spread(largest))))
+        return largest + sums
+
     def _gradient(
         self,
         tasks: ChoiceTasks,  # noqa: ARG002 - the same everywhere

@@ -180,18 +180,27 @@ class NestedModel(LogitLearner):
         return loss, utilities, slopes, residuals
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        data = self._data(tasks, learning=False)
-        utilities = data.layout.linear(self.coefficients_)
+        utilities, _ = self._chances_and_logsums(self._data(tasks, learning=False))
+        return utilities
+
+    def _inclusive_values(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
+        _, logsums = self._chances_and_logsums(self._data(tasks, learning=False))
+        return logsums
+
+    def _chances_and_logsums(self, data: NestedObjects) -> tuple[Vector, Vector]:
+        """Return the log-probability of each object, and the logsum of each task."""
+        values = data.layout.linear(self.coefficients_)
+        logsums = np.empty(data.layout.n_tasks)
         functions = self._functions(data, {name: getattr(self, name) for name in self._shapes()})
         lambdas = self.dissimilarities_[:, None, None]
         for block in data.layout.blocks:
-            view = block.view(utilities)
+            view = block.view(values)
             powers = (view + self._log_shares(block.view(functions))) / lambdas
             sums = log_sum(powers, axis=1)
-            nests = log_softmax(lambdas[:, :, 0] * sums)
-            view[:] = log_sum(powers + (nests - sums)[:, None], axis=0)
-        restored: NDArray[np.float64] = data.layout.restore(utilities)
-        return restored
+            nests = lambdas[:, :, 0] * sums
+            logsums[data.layout.task_numbers[block.tasks]] = log_sum(nests, axis=0)
+            view[:] = log_sum(powers + (log_softmax(nests) - sums)[:, None], axis=0)
+        return data.layout.restore(values), logsums
 
 
 def _block_terms(
