@@ -12,8 +12,9 @@ Conventions, where the paper's formulas leave a case open:
   worth a guess.
 - An empty prediction scores 0 in F1 and precision.
 - Tasks that cannot tell good from bad are left out of the mean: those of one object in
-  normalized accuracy, those where everything is chosen in informedness and AUC-ROC. Where no
-  task remains the result is NaN.
+  normalized accuracy, those where everything is chosen in informedness and AUC-ROC. The code
+  released with the paper also leaves out of AUC-ROC the tasks with a single chosen or a single
+  other object: ``auc-roc-released``. Where no task remains the result is NaN.
 - Log-loss is in nats. Singleton choice: −log of the probability of the chosen object. Subset
   choice: the negative Bernoulli log-likelihood per object, so that large tasks count as much as
   small ones. No likelihood counts as less than 2⁻⁵²: whoever was certain and wrong pays 36 for
@@ -173,8 +174,11 @@ def hamming(tasks: ChoiceTasks, choices: Choices) -> float:
 # --- subset choice, from utilities ------------------------------------------------------------
 
 
-def auc_roc(tasks: ChoiceTasks, utilities: Utilities) -> float:
-    """Return how probably a chosen object beats one that was not; a tie counts one half."""
+def auc_roc(tasks: ChoiceTasks, utilities: Utilities, least: int = 1) -> float:
+    """Return how probably a chosen object beats one that was not; a tie counts one half.
+
+    Of tasks with at least so many objects that were chosen, and so many that were not.
+    """
     order = tasks.descending(utilities)
     value, positive = utilities[order], tasks.chosen[order]
     # Objects of one task with one utility form a group; groups run from large to small.
@@ -185,12 +189,13 @@ def auc_roc(tasks: ChoiceTasks, utilities: Utilities) -> float:
     n_positive = np.add.reduceat(positive, starts, dtype=np.int64)
     n_negative = np.diff(np.append(starts, tasks.n_entries)) - n_positive
     # The negatives below a group: all of its task minus those up to and including the group.
-    negatives = tasks.sizes - tasks.reduce(np.add, tasks.chosen, dtype=np.int64)
+    positives = tasks.reduce(np.add, tasks.chosen, dtype=np.int64)
+    negatives = tasks.sizes - positives
     task_of_group = np.searchsorted(tasks.offsets, starts, side="right") - 1
     below = np.cumsum(negatives)[task_of_group] - np.cumsum(n_negative)
     wins = n_positive * (below + n_negative / 2)
     won = np.bincount(task_of_group, weights=wins, minlength=len(tasks))
-    return _mean_where(negatives > 0, won, (tasks.sizes - negatives) * negatives)
+    return _mean_where(np.minimum(positives, negatives) >= least, won, positives * negatives)
 
 
 # --- both, from probabilities -----------------------------------------------------------------
@@ -257,6 +262,10 @@ METRICS: Registry[Metric] = Registry(
                    "sensitivity + specificity − 1: 0 is chance", shown=True),
             Metric("auc-roc", "AUC-ROC", _SUBSET, "utilities", auc_roc,
                    "how probably a chosen object beats another one", shown=True),
+            Metric("auc-roc-released", "AUC-ROC, released", _SUBSET, "utilities",
+                   partial(auc_roc, least=2),
+                   "AUC-ROC of tasks with two chosen and two other objects or more, as in the "
+                   "code released with the paper"),
             Metric("hamming", "Hamming loss", _SUBSET, "choices", hamming,
                    "share of objects predicted wrongly", higher_is_better=False),
             Metric("log-loss", "Log-loss", frozenset(Kind), "probabilities", log_loss,
