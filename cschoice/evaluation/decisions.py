@@ -1,27 +1,40 @@
-"""Turn utilities into choices (the largest, or all above a threshold) and probabilities."""
+"""Turn utilities into choices and probabilities.
+
+Singleton choice takes the largest utility. Subset choice needs a rule that is learned from tasks
+that were held out: a threshold on utilities, or a calibration that turns them into probabilities,
+of which the largest expected F1 is chosen. ``RULES`` names both.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter, InvalidTasks
+from cschoice.evaluation.expected_f1 import Calibration
 from cschoice.evaluation.metrics import check_values
 from cschoice.tasks import ChoiceTasks, Kind
 
+Rule = float | Calibration  # of subset choice: a threshold, or probabilities for expected F1
+Decision = Literal["threshold", "expected-f1"]
+
 
 def choose(
-    tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]], threshold: float | None = None
+    tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]], threshold: Rule | None = None
 ) -> NDArray[np.bool_]:
     """Choose from each task (eqs. detsingleton and detsubset of the paper).
 
     Singleton: the object with the largest utility, the first of several. Subset: every object
-    whose utility reaches ``threshold``; there may be none.
+    whose utility reaches ``threshold``; there may be none. A calibration in its place chooses
+    the largest expected F1.
     """
     utilities = check_values(tasks, utilities)
     if tasks.kind is Kind.SUBSET:
+        if isinstance(threshold, Calibration):
+            return threshold.choose(tasks, utilities)
         if threshold is None or np.isnan(threshold):
             raise InvalidParameter(f"subset choice needs a threshold, got {threshold}")
         # In float64: rounded to float32, a threshold could fall on the next smaller utility.
@@ -97,3 +110,16 @@ def _f1_changes(tasks: ChoiceTasks, chosen: NDArray[np.bool_]) -> NDArray[np.flo
     previous[tasks.offsets[:-1]] = 0
     changes: NDArray[np.float64] = f1 - previous
     return changes
+
+
+RULES: Mapping[Decision, Callable[[ChoiceTasks, NDArray[np.floating[Any]]], Rule]] = {
+    "threshold": tune_threshold,
+    "expected-f1": Calibration.learn,
+}
+
+
+def tune_rule(decision: Decision, tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> Rule:
+    """Return the rule of subset choice that these tasks ask for; best if they were held out."""
+    if decision not in RULES:
+        raise InvalidParameter(f"decision must be one of {', '.join(RULES)}, got {decision!r}")
+    return RULES[decision](tasks, utilities)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.evaluation.decisions import choose, probabilities
+from cschoice.evaluation.decisions import Rule, choose, probabilities
 from cschoice.evaluation.metrics import METRICS, metric
 from cschoice.tasks import ChoiceTasks
 
@@ -17,14 +17,14 @@ from cschoice.tasks import ChoiceTasks
 def evaluate(
     tasks: ChoiceTasks,
     utilities: NDArray[np.float32],
-    threshold: float | None,
+    rule: Rule | None,
     probabilistic: bool,
     metrics: Collection[str] = METRICS,
 ) -> dict[str, float | None]:
     """Return these metrics, as far as they apply; None where one is not defined on these tasks."""
     known: dict[str, NDArray[Any]] = {
         "utilities": utilities,
-        "choices": choose(tasks, utilities, threshold),
+        "choices": choose(tasks, utilities, rule),
     }
     if probabilistic:
         known["probabilities"] = probabilities(tasks, utilities)

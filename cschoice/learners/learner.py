@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter, InvalidTasks, InvalidUtilities, NotFitted
-from cschoice.evaluation.decisions import choose, probabilities
+from cschoice.evaluation.decisions import Decision, choose, probabilities
 from cschoice.evaluation.metrics import METRICS, TARGETS
-from cschoice.learners.preparation import Preparation, held_out_threshold
+from cschoice.learners.preparation import Preparation, held_out_rule
 from cschoice.space import Dimension, Limit, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.container import check_tasks
@@ -49,7 +49,7 @@ class Learner(BaseEstimator):
     scikit-learn's contract: the constructor only stores its arguments, ``fit`` returns the
     learner, learned attributes end in an underscore, ``clone`` forgets them. Tasks take the place
     of X, and hold what was chosen: there is no y. Beside the utility, ``fit`` keeps a
-    ``Preparation``: how tables become tasks, their scale, and the threshold of subset choice.
+    ``Preparation``: how tables become tasks, their scale, and the rule of subset choice.
 
     A new one implements ``_fit`` and ``_utilities``, and ``_state`` and ``_set_state`` to be
     saved; the checks around them are here.
@@ -80,12 +80,19 @@ class Learner(BaseEstimator):
         return self.search_space
 
     def fit(
-        self, tasks: ChoiceTasks, y: None = None, *, seed: int = 0, device: str = "cpu"
+        self,
+        tasks: ChoiceTasks,
+        y: None = None,
+        *,
+        seed: int = 0,
+        device: str = "cpu",
+        decision: Decision = "threshold",
     ) -> Self:
         """Learn from the tasks; the same seed gives the same learner.
 
-        The utility is learned from all tasks. For subset choice, the threshold is tuned on tasks
-        held out from further fits, with one to three tenths of the tasks.
+        The utility is learned from all tasks. For subset choice, the threshold, or the calibration
+        for ``decision="expected-f1"``, is tuned on tasks held out from further fits, with one to
+        three tenths of the tasks.
         """
         if y is not None:
             raise InvalidParameter("the tasks hold what was chosen: give no y")
@@ -93,9 +100,9 @@ class Learner(BaseEstimator):
         scaling = Scaling.learn(tasks.table, tasks.items) if self.standardize else None
         scaled = tasks.scaled(scaling) if scaling else tasks
         subset = tasks.kind is Kind.SUBSET
-        threshold = held_out_threshold(self, scaled, seed, device) if subset else None
+        rule = held_out_rule(self, scaled, seed, device, decision) if subset else None
         self.learn(scaled, seed=seed, device=device)
-        self.preparation_ = Preparation(threshold, scaling, tasks.encoding)
+        self.preparation_ = Preparation.with_rule(rule, scaling, tasks.encoding)
         return self
 
     def learn(self, tasks: ChoiceTasks, *, seed: int = 0, device: str = "cpu") -> Self:
@@ -157,7 +164,7 @@ class Learner(BaseEstimator):
         """
         self._check_fitted()
         if isinstance(source, ChoiceTasks):
-            return choose(source, self.utilities(source), self.preparation_.threshold)
+            return choose(source, self.utilities(source), self.preparation_.rule)
         from cschoice.learners.prediction import predict_table
 
         return predict_table(self, source)

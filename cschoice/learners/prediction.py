@@ -59,5 +59,5 @@ def _predicted(learner: Learner, tasks: ChoiceTasks) -> dict[str, NDArray[Any]]:
     values: dict[str, NDArray[Any]] = {"utility": learner.utilities(tasks)}
     if learner.probabilistic:
         values["probability"] = probabilities(tasks, values["utility"])
-    chosen = choose(tasks, values["utility"], learner.preparation_.threshold)
+    chosen = choose(tasks, values["utility"], learner.preparation_.rule)
     return values | {"chosen": chosen.astype(np.int8)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.base import clone
 
-from cschoice.evaluation.decisions import tune_threshold
+from cschoice.evaluation.decisions import Decision, Rule, tune_rule
+from cschoice.evaluation.expected_f1 import Calibration
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.frames.encoding import Encoding
@@ -33,6 +34,21 @@ class Preparation:
     scaling: Scaling | None = None
     encoding: Encoding | None = None  # None: features are the columns x0, x1, …
     version: int = VERSION
+    calibration: Calibration | None = None  # in place of a threshold, to choose by expected F1
+
+    @classmethod
+    def with_rule(
+        cls, rule: Rule | None, scaling: Scaling | None, encoding: Encoding | None
+    ) -> Self:
+        """Return the preparation of a learner that chooses by a rule, if choices need one."""
+        if isinstance(rule, Calibration):
+            return cls(None, scaling, encoding, calibration=rule)
+        return cls(rule, scaling, encoding)
+
+    @property
+    def rule(self) -> Rule | None:
+        """Return the rule of subset choice; None for singleton choice."""
+        return self.threshold if self.calibration is None else self.calibration
 
     def problem(self, kind: Kind, n_features: int) -> str | None:
         """Return the reason why this cannot be of a learner of such tasks; None if it can.
@@ -48,8 +64,10 @@ class Preparation:
         return None
 
 
-def held_out_threshold(learner: Learner, tasks: ChoiceTasks, seed: int, device: str) -> float:
-    """Return the best threshold for tasks that a learner with these parameters has not seen.
+def held_out_rule(
+    learner: Learner, tasks: ChoiceTasks, seed: int, device: str, decision: Decision
+) -> Rule:
+    """Return the best rule for tasks that a learner with these parameters has not seen.
 
     Copies of the learner leave out a tenth of the tasks: one copy, or up to three where a tenth is
     little to tune on. Where there is nothing to hold out, the tasks learned from have to do.
@@ -67,4 +85,4 @@ def held_out_threshold(learner: Learner, tasks: ChoiceTasks, seed: int, device: 
         copy: Learner = clone(learner)
         copy.on_epoch = learner.on_epoch
         utilities.append(copy.learn(tasks[inner], seed=seed, device=device).utilities(part))
-    return tune_threshold(ChoiceTasks.concatenate(unseen), np.concatenate(utilities))
+    return tune_rule(decision, ChoiceTasks.concatenate(unseen), np.concatenate(utilities))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cschoice.errors import InvalidParameter
+from cschoice.evaluation.decisions import Decision
 from cschoice.evaluation.metrics import METRICS
 from cschoice.evaluation.scores import evaluate
 from cschoice.learners.learner import Learner
@@ -73,13 +74,19 @@ class FoldFit:
 
     def scores(self) -> dict[str, float | None]:
         """Return every metric of the tasks held out."""
-        threshold = self.learner.preparation_.threshold
+        rule = self.learner.preparation_.rule
         utilities = self.learner.utilities(self.test)
-        return evaluate(self.test, utilities, threshold, self.learner.probabilistic)
+        return evaluate(self.test, utilities, rule, self.learner.probabilistic)
 
 
 def fits(
-    learner: Learner, tasks: ChoiceTasks, folds: int, *, seed: int = 0, device: str = "cpu"
+    learner: Learner,
+    tasks: ChoiceTasks,
+    folds: int,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    decision: Decision = "threshold",
 ) -> Iterator[FoldFit]:
     """Fit a copy of the learner without each fold in turn; a seed deals the same folds to all."""
     from sklearn.base import clone
@@ -89,7 +96,8 @@ def fits(
     tested = fold_numbers(check_tasks(tasks), folds, seed_for(seed, "folds"))
     for fold in range(folds):
         fresh: Learner = clone(learner)
-        fresh.fit(tasks[tested != fold], seed=seed_for(seed, "fit", fold=fold), device=device)
+        fit_seed = seed_for(seed, "fit", fold=fold)
+        fresh.fit(tasks[tested != fold], seed=fit_seed, device=device, decision=decision)
         yield FoldFit(fresh, tasks[tested == fold])
 
 
@@ -100,18 +108,21 @@ def cross_validate(
     *,
     seed: int = 0,
     device: str = "cpu",
+    decision: Decision = "threshold",
     on_fold: OnFold | None = None,
 ) -> CrossValidation:
     """Fit and test a learner on every fold, by every metric of the kind of choice.
 
     Where it is known who chose, nobody's choices are both learned from and tested on. For subset
-    choice, each fit tunes its threshold on tasks held out from its own. The learner is not
-    changed; ``on_fold`` is told the scores of each fold when it is done.
+    choice, each fit tunes its threshold, or what the other ``decision`` needs, on tasks held out
+    from its own. The learner is not changed; ``on_fold`` is told the scores of each fold when it
+    is done.
     """
     if not isinstance(learner, Learner):
         raise InvalidParameter(f"cross-validate a learner such as Feta(), got {learner!r}")
     rows = []
-    for fold, one in enumerate(fits(learner, tasks, folds, seed=seed, device=device)):
+    copies = fits(learner, tasks, folds, seed=seed, device=device, decision=decision)
+    for fold, one in enumerate(copies):
         rows.append(one.scores())
         if on_fold is not None:
             on_fold(fold, rows[-1])

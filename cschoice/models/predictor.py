@@ -29,7 +29,7 @@ class Predictor:
 
     @property
     def preparation(self) -> Preparation:
-        """Return the encoding, scale and threshold of the model."""
+        """Return the encoding, the scale and the rule of subset choice of the model."""
         return self.learner.preparation_
 
     @property

@@ -1,14 +1,15 @@
 """Nested cross-validation of one learner on one outer fold.
 
 As in the paper's section on additional experimental details: tune on inner splits, tune the
-threshold, refit, test. Frugal budgets and few tasks depart from it, see below.
+threshold, refit, test. Frugal budgets and few tasks depart from it, see below, and so does
+``decision: expected-f1``, which chooses subsets by the expected F1-measure of each task.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
-from cschoice.evaluation.decisions import choose, tune_threshold
+from cschoice.evaluation.decisions import Decision, Rule, choose, tune_rule
 from cschoice.evaluation.metrics import TARGETS, metric
 from cschoice.evaluation.scores import evaluate
 from cschoice.learners.ensemble import MeanEnsemble
@@ -32,7 +33,7 @@ from cschoice.runs.protocols.fitting import (
     search_space,
     seed_of,
 )
-from cschoice.runs.protocols.protocol import Protocol
+from cschoice.runs.protocols.protocol import Earlier, Protocol
 from cschoice.runs.records import Ensemble, Frugal, Job, Record, Rung, Trial, TrialState
 from cschoice.runs.tuning import best_trial, chosen_trial, next_trial
 from cschoice.space import Dimension
@@ -46,6 +47,13 @@ class NestedCrossValidation(Protocol):
     """Tuning on inner splits and a test on the outer fold, within the job's budget."""
 
     tunes: ClassVar[bool] = True
+
+    decision: Decision = "threshold"
+
+    def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
+        """Return the job; without a decision where there is none to take, or the paper's is."""
+        subset = DATASETS[job.dataset].kind is Kind.SUBSET
+        return replace(job, settings=self.model_dump(exclude_defaults=True) if subset else {})
 
     def work(self, job: Job, learner: Learner, n_train: int) -> float:
         """Count the fits of a job, each as a share of a full one.
@@ -72,12 +80,12 @@ class NestedCrossValidation(Protocol):
         source = make_dataset(job.dataset, **job.dataset_parameters)
         context.tell({"event": "data"})
         train, test, scaling = fold_of(job, source)
-        learned = learn(context, train)
+        learned = learn(context, train, self.decision)
         final = learned.final
         utilities = final.learner.utilities(test)
         check_utilities(job, test, utilities)
         context.tell({"event": "test"})
-        context.save(final.learner, Preparation(final.threshold, scaling, train.encoding))
+        context.save(final.learner, Preparation.with_rule(final.rule, scaling, train.encoding))
         if context.keep_predictions:
             context.save_predictions(test, utilities)
         return context.done(
@@ -85,15 +93,15 @@ class NestedCrossValidation(Protocol):
             len(test),
             params=learned.params,
             threshold=final.threshold,
-            metrics=evaluate(test, utilities, final.threshold, final.learner.probabilistic),
+            metrics=evaluate(test, utilities, final.rule, final.learner.probabilistic),
             n_trials=len(learned.trials),
             seconds=learned.seconds(),
         )
 
 
-def learn(context: Context, train: ChoiceTasks) -> Learned:
+def learn(context: Context, train: ChoiceTasks, decision: Decision = "threshold") -> Learned:
     """Tune on inner splits of these tasks and fit the best on all of them."""
-    fits = _Fits(context, train)
+    fits = _Fits(context, train, decision)
     trials = _tune(context, fits)
     started = time.process_time()
     chosen = chosen_trial(trials, context.job.budget)
@@ -138,7 +146,12 @@ def _inside(params: Params, space: Mapping[str, Dimension]) -> dict[str, Any]:
 @dataclass(frozen=True)
 class _Final:
     learner: Learner
-    threshold: float | None
+    rule: Rule | None
+
+    @property
+    def threshold(self) -> float | None:
+        """Return the threshold for the record; None where choices need none."""
+        return self.rule if isinstance(self.rule, float) else None
 
 
 @dataclass(frozen=True)
@@ -161,8 +174,9 @@ class _Fits:
     Splits leave the learner's name out of their seeds: all learners see the same ones.
     """
 
-    def __init__(self, context: Context, train: ChoiceTasks) -> None:
+    def __init__(self, context: Context, train: ChoiceTasks, decision: Decision) -> None:
         self.context, self.job, self.train = context, context.job, train
+        self.decision: Decision = decision
         budget = self.job.budget
         self.few = _few(self.job, len(train))
         self.splits: Sequence[Split] = stratified_shuffle_splits(
@@ -202,9 +216,9 @@ class _Fits:
         return Trial(number, rung, dict(params), losses, state, seconds, reason)
 
     def final(self, params: Params) -> _Final:
-        """Fit the final model and, for subset choice, tune its threshold on held-out tasks.
+        """Fit the final model and, for subset choice, tune its rule on held-out tasks.
 
-        The final model is the one that the threshold was tuned for or, with ``threshold_refit``,
+        The final model is the one that the rule was tuned for or, with ``threshold_refit``,
         one of all tasks. With few tasks it is the mean of an ensemble, whatever the flag: each
         member overfits, but not in the same way.
         """
@@ -220,12 +234,12 @@ class _Fits:
             self._fit(new_learner(self.job, params), inner, f"threshold-{index}")
             for index, (inner, _) in enumerate(splits)
         ]
-        threshold = tune_threshold(*self._of_unseen(learners, splits))
+        rule = tune_rule(self.decision, *self._of_unseen(learners, splits))
         if ensemble:
-            return _Final(MeanEnsemble.of(learners), threshold)
+            return _Final(MeanEnsemble.of(learners), rule)
         if self.job.threshold_refit:
             learners = [self._fit(new_learner(self.job, params), everything, "final")]
-        return _Final(learners[0], threshold)
+        return _Final(learners[0], rule)
 
     def _of_unseen(
         self, learners: Sequence[Learner], splits: Sequence[Split]
@@ -259,15 +273,15 @@ class _Fits:
     def _loss(
         self, learner: Learner, inner: NDArray[np.int64], held_out: NDArray[np.int64]
     ) -> float:
-        """Return 1 − accuracy, or 1 − F1 with the threshold tuned on the inner training tasks."""
+        """Return 1 − accuracy, or 1 − F1 with the rule tuned on the inner training tasks."""
         tasks = self.train[held_out]
         utilities = learner.utilities(tasks)
         target = metric(TARGETS[tasks.kind])
         if tasks.kind is Kind.SINGLETON:
             return 1 - target(tasks, utilities)
         known = self.train[inner]
-        threshold = tune_threshold(known, learner.utilities(known))
-        return 1 - target(tasks, choose(tasks, utilities, threshold))
+        rule = tune_rule(self.decision, known, learner.utilities(known))
+        return 1 - target(tasks, choose(tasks, utilities, rule))
 
 
 def _few(job: Job, n_train: int) -> bool:

@@ -23,10 +23,11 @@ class Whole(NestedCrossValidation):
 
     tunes: ClassVar[bool] = False
 
-    def plan(self, job: Job, earlier: Earlier) -> Job:  # noqa: ARG002
+    def plan(self, job: Job, earlier: Earlier) -> Job:
         """Learn from all tasks, also after the threshold was tuned on some held out."""
         parameters = without(job.dataset_parameters, "max_train", "max_test")
-        return replace(job, dataset_parameters=parameters, threshold_refit=True)
+        nested = super().plan(job, earlier)
+        return replace(nested, dataset_parameters=parameters, threshold_refit=True)
 
     def run(self, context: Context) -> Record:
         """Do the job; earlier trials in the journal are taken as they are."""
@@ -35,9 +36,9 @@ class Whole(NestedCrossValidation):
         context.tell({"event": "data"})
         everything = every_task(source, job.seed)
         tasks, scaling = on_scale(everything, source)
-        learned = learn(context, tasks)
+        learned = learn(context, tasks, self.decision)
         final = learned.final
-        context.save(final.learner, Preparation(final.threshold, scaling, tasks.encoding))
+        context.save(final.learner, Preparation.with_rule(final.rule, scaling, tasks.encoding))
         record = context.done(
             tasks,
             0,

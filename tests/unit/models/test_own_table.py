@@ -71,8 +71,8 @@ def test_the_threshold_comes_from_tasks_that_were_held_out(learner, monkeypatch)
         type(learner), "learn", lambda self, *a, **k: (seen.append(a[0]), learn(self, *a, **k))[1]
     )
     tuned = []
-    tune = preparation.tune_threshold
-    monkeypatch.setattr(preparation, "tune_threshold", lambda *a: (tuned.append(a[0]), tune(*a))[1])
+    tune = preparation.tune_rule
+    monkeypatch.setattr(preparation, "tune_rule", lambda *a: (tuned.append(a[1]), tune(*a))[1])
     model = clone(learner).fit(tasks)
     *copies, final = seen
     assert len(final) == len(tasks)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from job_examples import make_job
 
+from cschoice.datasets import make_dataset
 from cschoice.evaluation.decisions import choose
+from cschoice.evaluation.expected_f1 import Calibration
 from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner, saving
 from cschoice.learners.ensemble import MeanEnsemble
@@ -87,13 +89,13 @@ def test_tasks_are_few_up_to_1450(n_train, fits_in_full):
 def thresholds(monkeypatch):
     """The tasks that thresholds were tuned on, and the thresholds."""
     seen = []
-    tune = cross_validation.tune_threshold
+    tune = cross_validation.tune_rule
 
-    def noted(tasks, utilities):
-        seen.append((tasks, utilities, tune(tasks, utilities)))
+    def noted(decision, tasks, utilities):
+        seen.append((tasks, utilities, tune(decision, tasks, utilities)))
         return seen[-1][2]
 
-    monkeypatch.setattr(cross_validation, "tune_threshold", noted)
+    monkeypatch.setattr(cross_validation, "tune_rule", noted)
     return seen
 
 
@@ -142,6 +144,30 @@ def test_the_threshold_of_a_mean_is_tuned_on_means_of_members_that_did_not_see_t
     ]
     assert 1 < len(strangers) < 20
     assert utilities[: first.n_entries] == pytest.approx(np.mean(strangers, axis=0))
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_expected_f1_is_calibrated_on_everything_held_out(tmp_path, thresholds, few):
+    budget = Budget(0, frugal=FRUGAL if few else None)
+    record = done(tmp_path, 100, budget=budget, settings={"decision": "expected-f1"})
+    ((tasks, utilities, rule),) = thresholds
+    assert len(tasks) == (100 if few else 10)
+    assert rule == Calibration.learn(tasks, utilities)
+    assert record.threshold is None
+    (folder,) = tmp_path.glob("results/runs/**/model")
+    model = saving.load(folder)
+    assert model.preparation_.rule == rule
+    test = make_dataset("pareto2d", n_train=100, n_test=50).fold(0, 0)[1]
+    assert record.metrics["f1"] == metric("f1")(test, rule.choose(test, model.utilities(test)))
+
+
+def test_a_decision_that_changes_nothing_is_no_part_of_a_job():
+    subset, singleton = make_job(dataset="pareto2d"), make_job(dataset="medoid")
+    as_usual = cross_validation.NestedCrossValidation()
+    other = cross_validation.NestedCrossValidation(decision="expected-f1")
+    assert as_usual.plan(subset, lambda _: None).key == replace(subset, settings={}).key
+    assert other.plan(singleton, lambda _: None).key == replace(singleton, settings={}).key
+    assert other.plan(subset, lambda _: None).settings == {"decision": "expected-f1"}
 
 
 def test_what_confirms_a_screen_is_fitted_in_full_on_one_split(tmp_path, fits, monkeypatch):
