@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from cschoice.datasets.source import check_limits
 from cschoice.errors import InvalidParameter
 from cschoice.seeding import seed_for
-from cschoice.space import Limit, Number, Optional, Whole
+from cschoice.space import Flag, Limit, Number, Optional, Whole
 from cschoice.tasks import ChoiceTasks, Kind
+from cschoice.tasks.relative import with_relative_features
 from cschoice.tasks.splits import at_most
 
 Numbers = NDArray[np.int64]
@@ -33,11 +34,16 @@ class WholeTasks:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedChoices(ABC):
-    """Tasks read from files; folds divide them, training tasks are sub-sampled."""
+    """Tasks read from files; folds divide them, training tasks are sub-sampled.
+
+    With ``relative`` each feature is followed by its rank and z-score within the whole task, and
+    all by the log of its size; sub-samples keep them.
+    """
 
     n_objects: int = 10  # of a training task: larger ones are sub-sampled
     max_train: int | None = None  # training tasks drawn of a fold; None: all
     max_test: int | None = None
+    relative: bool = False
 
     kind: ClassVar[Kind]
     standardize: ClassVar[bool] = True
@@ -45,6 +51,7 @@ class ObservedChoices(ABC):
         "n_objects": Whole(2),
         "max_train": Optional(Whole(2)),
         "max_test": Optional(Whole(1)),
+        "relative": Flag(),
     }
 
     def __post_init__(self) -> None:
@@ -65,6 +72,8 @@ class ObservedChoices(ABC):
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return sub-sampled training tasks and whole test tasks."""
         whole = self.whole()
+        if self.relative:
+            whole = replace(whole, tasks=with_relative_features(whole.tasks))
         train, test = self.split(whole, index, seed)
         rng = np.random.default_rng(
             seed_for(seed, "sub-sample", rule=type(self).__name__, fold=index)
