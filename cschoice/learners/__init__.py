@@ -62,6 +62,7 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "ranknet": LearnerInfo("RankNet", "ranknet:RankNet"),
         "deep-sets": LearnerInfo("Deep sets", "deep_sets:DeepSets", in_paper=False),
         "pointwise-net": LearnerInfo("Pointwise net", "pointwise:PointwiseNet", in_paper=False),
+        "boosted-trees": LearnerInfo("Boosted trees", "boosted_trees:BoostedTrees", in_paper=False),
         "pairwise-svm": LearnerInfo("PairwiseSVM", "pairwise_svm:PairwiseSVM"),
         "mnl": LearnerInfo("MNL", "logit.multinomial:MultinomialLogit"),
         "lcl": LearnerInfo("LCL", "logit.linear_context:LinearContextLogit", in_paper=False),
