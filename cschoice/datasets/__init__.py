@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from cschoice.datasets.imported import describe_dataset, imported_names, is_imported
+from cschoice.datasets.raw.digit_network import FEATURES_SHA256
 from cschoice.datasets.source import DatasetSource
 from cschoice.errors import CschoiceError, InvalidParameter
 from cschoice.registry import Plugins, Registry, leave_out, load, unknown_name
@@ -61,8 +62,18 @@ def _letor(year: int, kind: Kind, n_train: Count, n_test: Count, n_objects: Coun
 def _mnist(rule: str, kind: Kind) -> DatasetInfo:
     """Return a row; tasks are fresh, but every fold deals the same images, half of them to test."""
     label, source = f"MNIST-{rule}", f"cschoice.datasets.raw.mnist:{rule}{kind.capitalize()}"
+    features = {"features": FEATURES_SHA256[:12]}  # of other features, results are stale
     return DatasetInfo(
-        label, kind, 10_000, 100_000, 128, 10, source, raw="mnist", test_to_train=1.0
+        label,
+        kind,
+        10_000,
+        100_000,
+        128,
+        10,
+        source,
+        raw="mnist",
+        pinned=features,
+        test_to_train=1.0,
     )
 
 

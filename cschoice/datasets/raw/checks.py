@@ -11,6 +11,7 @@ import numpy as np
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.raw.catalogue import RAW_DATA
+from cschoice.datasets.raw.digit_network import FEATURES_SHA256
 from cschoice.datasets.raw.files import RawFile
 from cschoice.datasets.raw.observed_choices import ObservedChoices
 from cschoice.datasets.raw.paper_counts import PAPER_COUNTS, Count
@@ -63,7 +64,7 @@ def _checksums(name: str, files: Mapping[str, RawFile]) -> Iterator[Check]:
 
 def _features() -> Check:
     """Compare the features of MNIST's images with those that everyone has."""
-    from cschoice.datasets.raw.digit_features import FEATURES_SHA256, digits, features_hash
+    from cschoice.datasets.raw.digit_features import digits, features_hash
 
     found = features_hash(digits().features)
     verdict = Verdict.OK if found == FEATURES_SHA256 else Verdict.WRONG

@@ -20,8 +20,6 @@ Bytes = NDArray[np.uint8]
 N_DIGITS = 10
 SIDE = 28
 LEAST_ACCURACY = 0.98  # on the images that the network did not learn
-# Of the features of the original files, the same on every processor.
-FEATURES_SHA256 = "0333c96f1ecff03c3cf0a2bba3faf2bec0b45ffa4cb7e9cdf4708e8c8962b753"
 _MOST_IMAGES = 1_000_000
 _BYTES_TYPE = 8  # the code of unsigned bytes in the idx format
 

@@ -18,6 +18,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+# Of the features of the original files, the same on every processor.
+FEATURES_SHA256 = "0333c96f1ecff03c3cf0a2bba3faf2bec0b45ffa4cb7e9cdf4708e8c8962b753"
 WEIGHTS = Path(__file__).with_suffix(".npz")
 BITS = 8  # activations are whole numbers of 1 / 2**BITS
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets.raw.digit_features import N_DIGITS, Digits, digits
+from cschoice.datasets.raw.digit_network import FEATURES_SHA256
 from cschoice.datasets.raw.sampled_sets import (
     Chosen,
     Draw,
@@ -47,9 +48,18 @@ def occurrences(labels: NDArray[np.int64]) -> Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class _DigitProblem(SampledSets):
-    """Train and test tasks draw from disjoint halves of the images, dealt anew for each fold."""
+    """Train and test tasks draw from disjoint halves of the images, dealt anew for each fold.
+
+    ``features`` is the beginning of the hash of the images' features, for jobs to state.
+    """
+
+    features: str = FEATURES_SHA256[:12]
 
     standardize: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_option("features", self.features, (FEATURES_SHA256[:12],))
 
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:
         """Deal the images; the seed leaves the problem out, so all four deal alike."""

@@ -5,6 +5,7 @@ import os
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,17 +13,19 @@ import pytest
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.raw import digit_features
 from cschoice.datasets.raw.digit_features import (
-    FEATURES_SHA256,
     features_hash,
     read_idx,
     read_images,
 )
-from cschoice.datasets.raw.digit_network import DigitNetwork
+from cschoice.datasets.raw.digit_network import FEATURES_SHA256, DigitNetwork
 from cschoice.datasets.raw.files import RawFile
 from cschoice.datasets.raw.mnist import occurrences
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter
 from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner
+from cschoice.runs.store import ResultStore
+from cschoice.study.config import load
+from cschoice.study.plan import Selection, plan
 from cschoice.tasks import ChoiceTasks, Kind
 
 NAMES = [name for name in DATASETS if name.startswith("mnist-")]
@@ -158,6 +161,17 @@ def test_the_papers_examples():
     none = occurrences(np.array([[1, 1, 2, 2]]))
     assert not unique._choice(none)[0].any()
     assert not make_dataset("mnist-unique-singleton")._choice(tied)[0].any()  # 4 and 2
+
+
+def test_jobs_state_the_features_so_that_results_of_other_ones_are_stale():
+    study = load()
+    jobs = plan(
+        study, Selection("study", "laptop", ["mnl"], ["mnist-*"]), ResultStore(Path("none"))
+    )
+    assert {job.dataset for job in jobs} == set(NAMES)
+    assert {job.dataset_parameters["features"] for job in jobs} == {FEATURES_SHA256[:12]}
+    with pytest.raises(InvalidParameter, match="features must be one of"):
+        make_dataset("mnist-mode-subset", features="of another network")
 
 
 def test_how_many_unique_digits_there_are_at_least():
