@@ -96,7 +96,8 @@ def run(
     the rest runs. In the experiment 'study' every job tunes its hyperparameters on inner splits,
     fits the best, and is tested on its outer fold. 'generalization' takes the best parameters of
     that study and tests on tasks of other sizes; 'unique-stream' trains on a stream without end;
-    'recipes' compares recipes of training over CPU time.
+    'recipes' compares recipes of training over CPU time; 'expected-f1' chooses documents by the
+    expected F1 of each query.
     """
     study = load(config)
     resources = chosen_resources(

@@ -64,7 +64,7 @@ class Model:
         utilities = self.learner.precise_utilities(tasks)
         if self.probabilistic:
             return probabilities(tasks, utilities)
-        return choose(tasks, utilities, self.learner.preparation_.threshold).astype(np.float64)
+        return choose(tasks, utilities, self.learner.preparation_.rule).astype(np.float64)
 
     def per_unit(self, situations: Situations, column: str) -> Floats | None:
         """Return how much the features of each object change with a column, by one unit of it.

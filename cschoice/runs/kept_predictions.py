@@ -26,13 +26,13 @@ def has_predictions(folder: Path) -> bool:
 def evaluate_kept(folder: Path, metrics: Collection[str] = METRICS) -> Scores:
     """Return metrics of the predictions in a job's folder, as far as they apply.
 
-    The model beside them knows the kind of choice, the threshold, and whether its utilities mean
-    probabilities.
+    The model beside them knows the kind of choice, the rule of subset choice, and whether its
+    utilities mean probabilities.
     """
     learner = load(folder / MODEL)
     tasks, utilities = read_predictions(folder / PREDICTIONS, learner.kind_)
-    threshold = learner.preparation_.threshold
-    return evaluate(tasks, utilities, threshold, learner.probabilistic, metrics)
+    rule = learner.preparation_.rule
+    return evaluate(tasks, utilities, rule, learner.probabilistic, metrics)
 
 
 def read_predictions(path: Path, kind: Kind) -> tuple[ChoiceTasks, NDArray[np.float32]]:

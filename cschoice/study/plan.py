@@ -10,11 +10,10 @@ from typing import Any
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.errors import ConfigError, InvalidParameter, InvalidPlugin, UnknownName
-from cschoice.io.documents import from_plain
 from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
 from cschoice.runs.protocols.protocol import protocol_of
-from cschoice.runs.records import Budget, Frugal, Job, JobName, Record
+from cschoice.runs.records import Budget, Job, JobName, Record
 from cschoice.runs.sources import source_of
 from cschoice.runs.store import ResultStore
 from cschoice.study.parameters import problems_of_parameters_in
@@ -97,7 +96,7 @@ def _jobs(
             learner=learner,
             fold=fold,
             seed=profile.seed,
-            budget=_budget(profile, selection, bool(registered[learner].learner.search_space)),
+            budget=_budget(profile, selection, study.registered(learner)),
             dataset_parameters=parameters[dataset],
             **_learner_settings(study, experiment, profile, learner),
             threshold_refit=profile.threshold_refit,
@@ -113,14 +112,14 @@ def _jobs(
     ]
 
 
-def _budget(profile: Profile, selection: Selection, tunable: bool) -> Budget:
-    if not tunable:
+def _budget(profile: Profile, selection: Selection, learner: str) -> Budget:
+    if not LEARNERS[learner].learner.search_space:
         return Budget(0, profile.inner_splits, profile.held_out)
     return Budget(
         n_trials=profile.trials if selection.trials is None else selection.trials,
         n_splits=profile.inner_splits,
         held_out=profile.held_out,
-        frugal=from_plain(Frugal, profile.frugal.model_dump()) if profile.frugal else None,
+        frugal=profile.frugal.of(learner) if profile.frugal else None,
         n_spread=profile.spread,
     )
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
 from cschoice.errors import UnknownName
+from cschoice.io.documents import from_plain
 from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
 from cschoice.runs.executors.resources import Resources
@@ -25,6 +26,12 @@ Name = Annotated[str, Field(pattern=r"^\w[\w.-]{0,99}$")]  # it becomes the name
 def _known_protocol(name: str) -> str:
     if name not in PROTOCOLS:
         raise ValueError(unknown_name("protocol", name, PROTOCOLS))
+    return name
+
+
+def _known_learner(name: str) -> str:
+    if name not in LEARNERS:
+        raise ValueError(unknown_name("learner", name, LEARNERS))
     return name
 
 
@@ -61,7 +68,10 @@ class EnsembleSettings(_Strict):
 
 
 class FrugalSettings(_Strict):
-    """Cheap screens before full fits; see ``records.Frugal``."""
+    """Cheap screens before full fits; see ``records.Frugal``.
+
+    The trials of the learners in ``whole`` see all tasks for all epochs.
+    """
 
     task_share: Share = 1.0
     epoch_share: Share = 1.0
@@ -69,6 +79,13 @@ class FrugalSettings(_Strict):
     clear_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Frugal.clear_gain
     few_tasks: Annotated[int, Field(ge=0, le=MOST)] = Frugal.few_tasks
     ensemble: EnsembleSettings = EnsembleSettings()
+    whole: list[Annotated[str, AfterValidator(_known_learner)]] = []
+
+    def of(self, learner: str) -> Frugal:
+        """Return what the trials of a registered learner cost."""
+        shares = {"task_share": 1.0, "epoch_share": 1.0} if learner in self.whole else {}
+        found: Frugal = from_plain(Frugal, self.model_dump(exclude={"whole"}) | shares)
+        return found
 
 
 class Profile(_Strict):

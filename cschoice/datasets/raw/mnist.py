@@ -56,10 +56,10 @@ class _DigitProblem(SampledSets):
     features: str = FEATURES_SHA256[:12]
 
     standardize: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_option("features", self.features, (FEATURES_SHA256[:12],))
+    limits: ClassVar[Mapping[str, Limit]] = {
+        **SampledSets.limits,
+        "features": OneOf((FEATURES_SHA256[:12],)),
+    }
 
     def pools(self, index: int, seed: int) -> tuple[Pool, Pool]:
         """Deal the images; the seed leaves the problem out, so all four deal alike."""
@@ -109,7 +109,7 @@ class ModeSingleton(_DigitProblem):
 
     kind: ClassVar[Kind] = Kind.SINGLETON
     limits: ClassVar[Mapping[str, Limit]] = {
-        **SampledSets.limits,
+        **_DigitProblem.limits,
         "angle": OneOf(("largest", "least")),
         "direction": OneOf(("per-fold", "fixed")),
     }
@@ -146,7 +146,7 @@ class UniqueSubset(_DigitProblem):
 
     kind: ClassVar[Kind] = Kind.SUBSET
     limits: ClassVar[Mapping[str, Limit]] = {
-        **SampledSets.limits,
+        **_DigitProblem.limits,
         "min_chosen": Whole(1, N_DIGITS),
     }
 
@@ -178,7 +178,7 @@ class UniqueSingleton(_DigitProblem):
 
     kind: ClassVar[Kind] = Kind.SINGLETON
     limits: ClassVar[Mapping[str, Limit]] = {
-        **SampledSets.limits,
+        **_DigitProblem.limits,
         "counts": OneOf(("fixed", "uniform")),
     }
 

@@ -71,9 +71,7 @@ class ObservedChoices(ABC):
 
     def fold(self, index: int, seed: int) -> tuple[ChoiceTasks, ChoiceTasks]:
         """Return sub-sampled training tasks and whole test tasks."""
-        whole = self.whole()
-        if self.relative:
-            whole = replace(whole, tasks=with_relative_features(whole.tasks))
+        whole = self._described()
         train, test = self.split(whole, index, seed)
         rng = np.random.default_rng(
             seed_for(seed, "sub-sample", rule=type(self).__name__, fold=index)
@@ -86,10 +84,17 @@ class ObservedChoices(ABC):
 
     def every_task(self, seed: int) -> ChoiceTasks:
         """Return sub-samples of all tasks, to learn from where nothing is tested."""
-        whole = self.whole()
+        whole = self._described()
         rng = np.random.default_rng(seed_for(seed, "sub-sample", rule=type(self).__name__))
         numbers = self.sampled(whole, np.arange(len(whole.tasks)))
         return sub_samples(whole, numbers, self.n_objects, rng)
+
+    def _described(self) -> WholeTasks:
+        """Read all tasks, with relative features if asked for."""
+        whole = self.whole()
+        if not self.relative:
+            return whole
+        return replace(whole, tasks=with_relative_features(whole.tasks))
 
     def sampled(self, whole: WholeTasks, numbers: Numbers) -> Numbers:
         """Return the numbers of these tasks, each as often as a sub-sample is drawn from it.

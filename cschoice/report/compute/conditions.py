@@ -27,7 +27,7 @@ from cschoice.report.compute.labels import (
 )
 from cschoice.report.compute.scores import Result
 from cschoice.runs.environment import UNKNOWN
-from cschoice.runs.records import Ensemble, Job
+from cschoice.runs.records import Budget, Ensemble, Job
 from cschoice.space import Dimension, Integer, Real
 from cschoice.tasks import Kind
 
@@ -35,6 +35,7 @@ RECIPES = {
     "modern": "AdamW, one cycle of the learning rate",
     "paper": "SGD with Nesterov momentum, step decay",
 }
+_WHOLE = "all tasks, all epochs"
 _LOGITS = "logit."  # where the sources of logit models begin
 
 
@@ -119,13 +120,19 @@ def _tuning(jobs: Sequence[Job]) -> Iterator[Condition]:
         return
     budgets = {learner_label(job.learner): f"{job.budget.n_trials}" for job in tuned}
     trials = f"{_grouped(budgets)} on {tuned[0].budget.n_splits} inner splits"
-    if frugal := tuned[0].budget.frugal:
-        trials += (
-            f", each with {_percent(frugal.task_share)} of the tasks and "
-            f"{_percent(frugal.epoch_share)} of the epochs (all, up to {frugal.few_tasks:,} tasks)"
-        )
     yield Condition("Trials of tuning", trials, f"{paper.N_TRIALS} on {paper.N_INNER_SPLITS}")
+    costs = {learner_label(job.learner): _cost_of_trial(job.budget) for job in tuned}
+    if set(costs.values()) != {_WHOLE}:
+        yield Condition("Each trial", _grouped(costs), _WHOLE)
     yield from _ranges(tuned)
+
+
+def _cost_of_trial(budget: Budget) -> str:
+    frugal = budget.frugal
+    if frugal is None or (frugal.task_share, frugal.epoch_share) == (1, 1):
+        return _WHOLE
+    shares = f"{_percent(frugal.task_share)} of the tasks, {_percent(frugal.epoch_share)} of epochs"
+    return f"{shares} (all, up to {frugal.few_tasks:,} tasks)"
 
 
 def _ranges(jobs: Sequence[Job]) -> Iterator[Condition]:

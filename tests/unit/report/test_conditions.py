@@ -44,7 +44,8 @@ def test_conditions_follow_the_profile(folder):
         threshold_refit=True,
         frugal={"few_tasks": 2_000, "ensemble": {"n_members": 3, "held_out": 0.5}},
     )
-    assert found["Trials of tuning"][0].startswith("9 on 3 inner splits")
+    assert found["Trials of tuning"][0] == "9 on 3 inner splits"
+    assert "Each trial" not in found  # of all tasks for all epochs, as in the paper
     assert found["Trials of tuning"][1] == "100 on 3"
     assert found["Epochs of networks"] == ("7, but 11 (SDA)", "up to 1,000")
     assert found["Training of networks"][0] == f"{RECIPES['modern']}, but {RECIPES['paper']} (SDA)"
@@ -64,6 +65,13 @@ def test_conditions_follow_the_profile(folder):
         "LETOR-MQ2008: under each learner's name the mean of 3 models, each without 50 %"
     )
     assert "Model for subsets" not in found
+
+
+def test_conditions_tell_whose_trials_are_cheap(folder):
+    frugal = {"task_share": 0.2, "epoch_share": 0.25, "few_tasks": 99, "whole": ["ranknet"]}
+    cheap = "20 % of the tasks, 25 % of epochs (all, up to 99 tasks)"
+    found = told(folder, frugal=frugal)["Each trial"]
+    assert found == (f"{cheap}, but all tasks, all epochs (RankNet)", "all tasks, all epochs")
 
 
 def test_conditions_name_what_only_one_side_has(folder):

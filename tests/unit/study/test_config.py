@@ -7,7 +7,9 @@ import yaml
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
+from cschoice.runs.protocols.fitting import search_space
 from cschoice.runs.store import ResultStore
+from cschoice.space import Real
 from cschoice.study.config import check, load, with_options
 from cschoice.study.plan import Selection, plan
 from cschoice.study.settings import FrugalSettings
@@ -53,6 +55,7 @@ def test_the_results_were_made_with_these_numbers():
     assert profile.frugal.model_dump() == {
         "task_share": 0.2, "epoch_share": 0.25, "hopeless": 0.01, "clear_gain": 0.01,
         "few_tasks": 1_450, "ensemble": {"n_members": 20, "held_out": 0.25},
+        "whole": ["ranknet", "pointwise-net"],
     }  # fmt: skip
     assert (profile.spread, profile.inner_splits, profile.held_out) == (10, 3, 0.1)
     assert not profile.threshold_refit
@@ -61,8 +64,19 @@ def test_the_results_were_made_with_these_numbers():
 def test_what_a_profile_does_not_say_of_screens_is_as_in_the_study():
     assert FrugalSettings().model_dump() == {
         "task_share": 1, "epoch_share": 1, "hopeless": 1, "clear_gain": 0.01, "few_tasks": 1_450,
-        "ensemble": {"n_members": 20, "held_out": 0.25},
+        "ensemble": {"n_members": 20, "held_out": 0.25}, "whole": [],
     }  # fmt: skip
+
+
+def test_trials_of_cheap_networks_are_whole_fits_over_the_papers_rates():
+    jobs = plan(load(ROOT / "experiments.yaml"), Selection("study", "laptop"), NOTHING)
+    found = {job.learner: job for job in jobs if job.label.startswith("hypervolume")}
+    for name in ("ranknet", "pointwise-net"):
+        frugal = found[name].budget.frugal
+        assert (frugal.task_share, frugal.epoch_share) == (1, 1)
+        assert search_space(found[name])["learning_rate"] == Real(1e-5, 1e-2)
+    assert found["feta"].budget.frugal.task_share == 0.2
+    assert search_space(found["feta"])["learning_rate"] == Real(1e-3, 1e-2)
 
 
 def test_learners_have_jobs_where_they_apply():
