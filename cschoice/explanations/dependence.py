@@ -80,4 +80,4 @@ def _chances(learner: Learner, tasks: ChoiceTasks, features: NDArray[np.float32]
     found = utilities(learner, sets)
     if learner.probabilistic:
         return probabilities(sets, found)
-    return choose(sets, found, learner.preparation_.threshold).astype(np.float64)
+    return choose(sets, found, learner.preparation_.rule).astype(np.float64)

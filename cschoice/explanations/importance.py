@@ -36,7 +36,7 @@ def loss(learner: Learner, tasks: ChoiceTasks, found: Values) -> float:
     metric = METRICS[TARGETS[tasks.kind]]
     if metric.needs == "utilities":
         return -metric(tasks, found)
-    return -metric(tasks, choose(tasks, found, learner.preparation_.threshold))
+    return -metric(tasks, choose(tasks, found, learner.preparation_.rule))
 
 
 def importance(
