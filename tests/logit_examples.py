@@ -12,7 +12,9 @@ from cschoice.tasks import ChoiceTasks, Kind
 MODELS = {
     "mnl": ("mnl", {}),
     "lcl": ("lcl", {}),
-    "lcl-rank": ("lcl", {"rank": 2}),
+    "lcl-rank": ("lcl", {"rank": 2, "n_starts": 2}),
+    "cdm": ("cdm", {}),
+    "cdm-rank": ("cdm", {"rank": 2, "n_starts": 2}),
     "nl": ("nl", {"n_nests": 3}),
     "nl-given": ("nl", {"nest_feature": 3}),
     "nl-centre": ("nl", {"n_nests": 3, "nest_utility": "centre"}),

@@ -103,3 +103,22 @@ def swissmetro_split(part: str) -> ChoiceTasks:
     x[:, 0, 4], x[:, 2, 5], x[:, 1, 6] = data.AGE, data.LUGGAGE, data.SM_SEATS
     x[:, 0, 7] = x[:, 2, 8] = 1
     return ChoiceTasks.from_dense(x, data.CHOICE.to_numpy() - 1, "singleton")
+
+
+@cache
+def sfwork() -> ChoiceTasks:
+    """Return the modes of work trips, without features; equal choices once, with their number."""
+    data = read("sfwork/sfwork.csv.xz").sort_values(["case", "mode"])
+    text = (data["mode"].astype(str) + "=" + data.chosen.astype(str)).groupby(data.case)
+    choice = data.case.map(text.agg(" ".join))
+    numbers = choice[~data.case.duplicated()].value_counts()
+    first = data.case.isin(data.case[~choice.duplicated()])
+    return ChoiceTasks.from_frame(
+        data[first].assign(number=choice[first].map(numbers)),
+        task="case",
+        object="mode",
+        chosen="chosen",
+        features="",
+        constants=True,
+        weight="number",
+    )

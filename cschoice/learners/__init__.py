@@ -66,6 +66,7 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "pairwise-svm": LearnerInfo("PairwiseSVM", "pairwise_svm:PairwiseSVM"),
         "mnl": LearnerInfo("MNL", "logit.multinomial:MultinomialLogit"),
         "lcl": LearnerInfo("LCL", "logit.linear_context:LinearContextLogit", in_paper=False),
+        "cdm": LearnerInfo("CDM", "logit.context_dependent:ContextDependentLogit", in_paper=False),
         "nl": LearnerInfo("NL", "logit.nested_logit:NestedLogit"),
         "gnl": LearnerInfo("GNL", "logit.nested_logit:GeneralizedNestedLogit"),
         "cnl": LearnerInfo("CNL", "logit.cross_nested_logit:CrossNestedLogit", in_paper=False),

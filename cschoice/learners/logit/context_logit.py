@@ -25,9 +25,9 @@ from cschoice.seeding import seed_for
 from cschoice.space import Dimension, Limit, Number, Optional, Real, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
-_FEW_STEPS, _MANY_STEPS = 40, 2000  # of the search, from each start and from the best
-_ROUNDS, _SMALL = 20, 1e-6  # of steps with the curvature there, and a gain that ends them
-_CURVATURE_PARAMETERS = 256  # with more, the curvature costs more than the steps it saves
+_SMALL_PROBLEM = 256  # parameters; with more, only the best of short searches goes on
+_FEW_STEPS, _MANY_STEPS = 40, 2000
+_ROUNDS, _SMALL_GAIN = 20, 1e-6  # of steps with the curvature there, and what ends them
 
 
 class ContextLogit(LogitLearner):
@@ -47,7 +47,7 @@ class ContextLogit(LogitLearner):
 
     coefficients_: Vector
 
-    def __init__(self, rank: int | None = None, n_starts: int = 3, l2: float = 1e-5) -> None:
+    def __init__(self, rank: int | None = None, n_starts: int = 10, l2: float = 1e-5) -> None:
         self.rank = rank
         self.n_starts = n_starts
         self.l2 = l2
@@ -87,15 +87,17 @@ class ContextLogit(LogitLearner):
         objective = self._penalized(data, weights)
         rough = self.sizes(data) / 4 + weights
         starts = [self._start(data, rng) for _ in range(self.n_starts)]
-        tried = [minimize(objective, start, rough, max_steps=_FEW_STEPS) for start in starts]
+        small = len(rough) <= _SMALL_PROBLEM
+        steps = _MANY_STEPS if small else _FEW_STEPS
+        tried = [minimize(objective, start, rough, max_steps=steps) for start in starts]
         best = min(tried, key=lambda at: objective(at)[0])
-        best = minimize(objective, best, rough, max_steps=_MANY_STEPS)
-        rounds = _ROUNDS if len(best) <= _CURVATURE_PARAMETERS else 0
-        for _ in range(rounds):
+        if not small:
+            return minimize(objective, best, rough, max_steps=_MANY_STEPS)
+        for _ in range(_ROUNDS):
             before = objective(best)[0]
             scores = self._scores(data, best)
             best = minimize(objective, best, scores.T @ scores + np.diag(weights))
-            if objective(best)[0] > before - _SMALL:
+            if objective(best)[0] > before - _SMALL_GAIN:
                 break
         return best
 
@@ -180,5 +182,7 @@ class ContextLogit(LogitLearner):
             values = by_feature.copy()
             values[self.n_features_in_ : self._n_own] = other  # the intercept
             return values
-        values = np.append(by_feature[: self.n_features_in_], other)
-        return values[self._flat_places() % len(values)]
+        # The constants of factors count as features: scale moves freely between factors.
+        values = np.append(by_feature[: self.n_features_in_], 1.0)
+        places = self._flat_places()
+        return np.where(places == self.n_features_in_, other, values[places % len(values)])
