@@ -20,6 +20,7 @@ from cschoice.runs.records import Job, Record, State
 
 from .console import say, talk
 
+_LONG = 30.0  # seconds without an event; many a fit takes as long
 _MARKS = {State.DONE: "✓", State.SKIPPED: "–", State.FAILED: "✗"}
 
 
@@ -55,6 +56,7 @@ class Display:
         self._queued.pop(job, None)
         known = self._running.setdefault(job, {"since": time.monotonic()})
         known["device"] = device
+        known["heard"] = time.monotonic()
         known.update(event)
 
     def finished(self, outcome: Outcome, record: Record | None) -> None:
@@ -68,7 +70,7 @@ class Display:
         say(line)  # one line in a log, too
 
     def _render(self) -> Group:
-        table = Table("job", "device", "trial", "epoch", "so far", "since", box=None)
+        table = Table("job", "device", "trial", "epoch", "so far", "since", "silent", box=None)
         n_rows = max(1, talk.height - 6)  # more would push the bar off the screen
         for job, known in list(self._running.items())[:n_rows]:
             table.add_row(
@@ -78,6 +80,7 @@ class Display:
                 f"{known['epoch']:.0f}" if "epoch" in known else "",
                 _so_far(known),
                 duration(time.monotonic() - known["since"]),
+                _silence(time.monotonic() - known["heard"]),
             )
         if len(self._running) > n_rows:
             table.add_row(f"… {len(self._running) - n_rows} more")
@@ -100,6 +103,15 @@ def _trial(job: Job, known: Mapping[str, Any]) -> str:
             return "confirming"
         return f"{known['number'] + 1}/{job.budget.n_trials} {known['rung']}"
     return "data" if known.get("event") == "data" else ""
+
+
+def _silence(seconds: float) -> str:
+    """Return how long nothing was heard of a job, when that is long.
+
+    >>> _silence(5), _silence(75)
+    ('', '1 min 15 s')
+    """
+    return duration(seconds) if seconds >= _LONG else ""
 
 
 def _so_far(known: Mapping[str, Any]) -> str:

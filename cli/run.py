@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from cschoice.errors import InvalidParameter
 from cschoice.runs.executors import Executor, Settings, make_executor
 from cschoice.runs.executors.local import local_slots
 from cschoice.runs.executors.slurm import SlurmExecutor
@@ -63,6 +64,15 @@ def run(
         int | None, typer.Option(min=1, help="Processes at once. By default one per GPU or core.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps or auto.")] = "auto",
+    job_timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=1,
+            metavar="SECONDS",
+            help="End a job that has told of no trial and no epoch for so long; it goes on once "
+            "more, as one that was killed. By default never. For --executor local.",
+        ),
+    ] = None,
     executor: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +127,11 @@ def run(
         on_cluster = resources.name == "slurm"
         _show_plan(asked, resources.max_jobs if on_cluster else len(local_slots(device, workers)))
         return
-    settings = Settings(resources, device, workers, keep_predictions, say)
+    if job_timeout is not None and resources.name != "local":
+        raise InvalidParameter(
+            f"--job-timeout is for --executor local, not {resources.name}; on SLURM, say --time"
+        )
+    settings = Settings(resources, device, workers, keep_predictions, say, job_timeout)
     where = make_executor(resources.name, store, settings)
     asked.open()
     next_options = _options(profile, experiment, results)

@@ -46,6 +46,11 @@ def process_alive(pid: int) -> bool:
     return _status(pid)[0] not in ("Z", "X")
 
 
+def is_stopped(pid: int) -> bool:
+    """Return whether a process was stopped by a signal, and does not go on by itself."""
+    return _status(pid)[0] in ("T", "t")
+
+
 def own_mark() -> str:
     """Return a word that no other process has, nor this one a second time.
 

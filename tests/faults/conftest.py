@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -104,12 +105,13 @@ class Study:
         journals = self.results.glob("runs/**/trials.jsonl")
         return sum(path.read_bytes().count(b"\n") for path in journals)
 
-    def worker(self) -> int:
-        """Return the process that works on the only job that is begun and not done."""
-        for claim in self.results.glob("runs/*/*/*/*/*/claim-*.json"):
-            if not (claim.parent / "record.json").exists():
-                return int(json.loads(claim.read_text())["pid"])
-        raise AssertionError("nobody is at work")
+    def worker(self) -> int | None:
+        """Return the process that works on a job, if there is one; the last, if some are dead."""
+        for claim in sorted(self.results.glob("runs/*/*/*/*/*/claim-*.json"), reverse=True):
+            with suppress(FileNotFoundError):
+                if not (claim.parent / "record.json").exists():
+                    return int(json.loads(claim.read_text())["pid"])
+        return None
 
     def table(self, name: str) -> pd.DataFrame:
         return read(self.results, name).drop(columns=FREE, errors="ignore")

@@ -37,10 +37,23 @@ def test_killed_fifty_times_the_tables_are_the_same(tmp_path):
     assert not trials.duplicated(["dataset", "learner", "fold", "number"]).any()
 
 
-def test_a_killed_worker_costs_only_its_job(lasting_reference, lasting):
+def test_a_killed_worker_goes_on_in_the_same_run(lasting_reference, lasting):
     process = lasting.start()
     wait_for(lasting.n_trials)
     os.kill(lasting.worker(), signal.SIGKILL)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert errors.count("goes on again; its process: killed by signal 9") == 1
+    assert errors.count("✓ done") == 2
+    assert_same(lasting, lasting_reference)
+
+
+def test_a_worker_that_is_killed_again_costs_only_its_job(lasting_reference, lasting):
+    process = lasting.start()
+    for _ in range(2):
+        worker = wait_for(lasting.worker)
+        os.kill(worker, signal.SIGKILL)
+        wait_for(lambda worker=worker: lasting.worker() not in (None, worker))
     said, errors = process.communicate(timeout=300)
     assert process.returncode == 1, errors
     assert "1 failed" in said
@@ -50,6 +63,15 @@ def test_a_killed_worker_costs_only_its_job(lasting_reference, lasting):
     assert (folds["state"] == "failed").sum() == 1
     assert "killed by signal 9" in folds.loc[folds["state"] == "failed", "reason"].item()
     lasting.run()
+    assert_same(lasting, lasting_reference)
+
+
+def test_a_worker_that_does_not_answer_is_ended_and_goes_on(lasting_reference, lasting):
+    process = lasting.start("--job-timeout", "8")
+    os.kill(wait_for(lasting.worker), signal.SIGSTOP)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert "goes on again; its process: ended after 8 s without a sign of progress" in errors
     assert_same(lasting, lasting_reference)
 
 
@@ -64,10 +86,10 @@ def test_when_the_process_that_is_forked_is_killed_the_next_job_has_a_new_one(
     worker = lasting.worker()
     os.kill(server, signal.SIGKILL)
     wait_for(lambda: not process_alive(worker))
-    said, errors = process.communicate(timeout=300)
-    assert "1 failed" in said
-    assert errors.count("✓ done") == 1
-    lasting.run()
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert errors.count("goes on again") == 1
+    assert errors.count("✓ done") == 2
     assert_same(lasting, lasting_reference)
 
 
@@ -125,10 +147,10 @@ def test_a_killed_stream_goes_on_and_ends_the_same(tmp_path):
     process = broken.start()
     wait_for(n_epochs)
     os.kill(broken.worker(), signal.SIGKILL)
-    said, errors = process.communicate(timeout=300)
-    assert "1 failed" in said, errors
     assert 0 < n_epochs() < 50
-    broken.run()
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert errors.count("goes on again") == 1
     assert_same(broken, whole)
     assert len(broken.table("curves")) == 50
     model = "runs/quick/stream/unique-onehot/fate/fold-0/model/weights.safetensors"

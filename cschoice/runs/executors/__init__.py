@@ -49,6 +49,7 @@ class Settings:
     workers: int | None = None  # jobs at once; None: as many as fit
     keep_predictions: bool = False
     notify: Callable[[str], None] = print  # tells the user a line
+    job_timeout: float | None = None  # seconds without an event until a job is ended; None: never
 
 
 def _of_plugin(name: str, found: Any, target: str) -> str:  # noqa: ARG001

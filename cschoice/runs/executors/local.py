@@ -12,7 +12,8 @@ import os
 import re
 import selectors
 import subprocess
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -92,7 +93,13 @@ def _n_cores() -> int:
 def local(store: ResultStore, settings: Settings) -> Executor:
     """Return the executor with these settings."""
     slots = local_slots(settings.device, settings.workers)
-    return LocalExecutor(store, slots, keep_predictions=settings.keep_predictions)
+    return LocalExecutor(
+        store,
+        slots,
+        keep_predictions=settings.keep_predictions,
+        job_timeout=settings.job_timeout,
+        notify=settings.notify,
+    )
 
 
 @dataclass
@@ -102,6 +109,8 @@ class _Running:
     process: Process
     log: Path
     heard: bytes = b""
+    heard_at: float = field(default_factory=time.monotonic)
+    silent: float | None = None  # seconds, if it was ended for it
 
     @property
     def channel(self) -> IO[bytes]:
@@ -111,6 +120,7 @@ class _Running:
     def listen(self, on_event: OnEvent) -> bool:
         """Pass on the events of the process; False when it has closed its end."""
         data = os.read(self.channel.fileno(), 65_536)
+        self.heard_at = time.monotonic()
         *lines, self.heard = (self.heard + data).split(b"\n")
         for line in lines:
             on_event(self.job, self.slot.name, json.loads(line))
@@ -121,14 +131,31 @@ class _Running:
         self.channel.close()
         return self.process.wait()
 
+    def how_it_ended(self, code: int) -> str:
+        """Describe the end of a process that did not end by itself."""
+        if self.silent is not None:
+            return f"ended after {self.silent:.0f} s without a sign of progress"
+        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
 
 class LocalExecutor:
-    """One process per job: a crash costs only its own job."""
+    """One process per job: a crash costs only its own job.
+
+    A job whose process is killed goes on once more in the same run. With ``job_timeout``, a process
+    from which nothing was heard for so many seconds (no trial, no epoch) is killed, too.
+    """
 
     def __init__(
-        self, store: ResultStore, slots: Sequence[Slot], *, keep_predictions: bool = False
+        self,
+        store: ResultStore,
+        slots: Sequence[Slot],
+        *,
+        keep_predictions: bool = False,
+        job_timeout: float | None = None,
+        notify: Callable[[str], None] = print,
     ) -> None:
         self.store, self.slots, self.keep_predictions = store, list(slots), keep_predictions
+        self.job_timeout, self.notify = job_timeout, notify
         self._running: list[_Running] = []
         # What a process sees of the machine is decided before it loads anything.
         self._processes = {slot.visibility: processes(slot.environment) for slot in self.slots}
@@ -136,6 +163,7 @@ class LocalExecutor:
     def run(self, jobs: Sequence[Job], on_event: OnEvent) -> Iterator[Outcome]:
         """Keep every slot busy until all jobs were run; stopping the iteration stops them."""
         waiting, free = list(jobs), list(self.slots)
+        killed: set[Job] = set()  # each gets a second chance
         with selectors.DefaultSelector() as selector:
             try:
                 while waiting or self._running:
@@ -143,14 +171,21 @@ class LocalExecutor:
                         running = self._start(waiting.pop(0), free.pop(0))
                         selector.register(running.channel, selectors.EVENT_READ, running)
                         on_event(running.job, running.slot.name, {"event": "started"})
-                    for key, _ in selector.select():
+                    for key, _ in selector.select(self._end_silent()):
                         running = key.data
                         if running.listen(on_event):
                             continue
                         selector.unregister(key.fileobj)
                         self._running.remove(running)
                         free.append(running.slot)
-                        yield self._outcome(running, running.end())
+                        code = running.end()
+                        if code < 0 and running.job not in killed:
+                            killed.add(running.job)
+                            waiting.insert(0, running.job)
+                            how = running.how_it_ended(code)
+                            self.notify(f"{running.job.label} goes on again; its process: {how}")
+                            continue
+                        yield self._outcome(running, code)
             finally:
                 self._stop_all()
 
@@ -167,6 +202,19 @@ class LocalExecutor:
         self._running.append(running)
         return running
 
+    def _end_silent(self) -> float | None:
+        """Kill the processes that are silent for too long; return when to look again."""
+        if self.job_timeout is None:
+            return None
+        now = time.monotonic()
+        for running in self._running:
+            silence = now - running.heard_at
+            if silence > self.job_timeout and running.silent is None:
+                running.silent = silence
+                running.process.kill()
+        speaking = [running.heard_at for running in self._running if running.silent is None]
+        return max(0.1, min(speaking) + self.job_timeout - now) if speaking else None
+
     def _outcome(self, running: _Running, code: int) -> Outcome:
         device = running.slot.name
         if code == 0:
@@ -176,7 +224,7 @@ class LocalExecutor:
         end_of_log = log_tail(running.log)
         if code == EXIT_UNUSABLE:
             return Outcome(running.job, "unusable", device, end_of_log)
-        how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        how = running.how_it_ended(code)
         return Outcome(
             running.job, "died", device, f"its process ended: {how}\n{end_of_log}".strip()
         )

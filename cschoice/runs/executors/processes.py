@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import selectors
 import signal
 import socket
@@ -24,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NoReturn, Protocol
 
-from cschoice.io.processes import process_alive
+from cschoice.io.processes import is_stopped, process_alive
 from cschoice.runs import worker
 
 # What a job loads sooner or later. The first three are loaded at once; the others, for learners
@@ -33,6 +34,7 @@ from cschoice.runs import worker
 _LIGHT = ("cschoice.runs.protocols.cross_validation", "cschoice.models.predictor", "pydantic")
 _HEAVY = ("torch", "cschoice.nets.training", "skopt", "torch._dynamo")
 _MESSAGE = 1 << 20  # bytes at most
+_PATIENCE = 5.0  # seconds for the server to tell the number of a fork
 # Training frees and asks for the same few megabytes all the time. Left to itself, the C library
 # gives them back to the system, which then has to clear them again: up to a fifth of the time.
 _KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
@@ -45,6 +47,10 @@ class Process(Protocol):
 
     def wait(self) -> int:
         """Wait for the end and return the exit code, negative for the signal that killed it."""
+        ...
+
+    def kill(self) -> None:
+        """End it now, even if it is stopped."""
         ...
 
 
@@ -99,17 +105,28 @@ class Spawner:
 class Forked:
     """A fork of the server, which tells the number of the process and later its exit code."""
 
-    def __init__(self, stdout: int, status: int) -> None:
+    def __init__(self, stdout: int, status: int, server: subprocess.Popen[bytes]) -> None:
         self.stdout: IO[bytes] | None = os.fdopen(stdout, "rb", buffering=0)
-        self._status = status
+        self._status, self._server = status, server
+        self._told = b""
+
+    def kill(self) -> None:
+        """End it now; where even the server does not answer, that one, and all its forks."""
+        ready, _, _ = select.select([self._status], [], [], _PATIENCE)
+        if ready and not self._told:
+            self._told = os.read(self._status, 64)
+        if self._told:
+            with suppress(ProcessLookupError):
+                os.kill(int(self._told.split()[0]), signal.SIGKILL)
+        if not self._told or is_stopped(self._server.pid):
+            self._server.kill()
 
     def wait(self) -> int:
         """Wait for the end and return the exit code, which the server, its parent, tells."""
-        answer = b""
-        while answer.count(b"\n") < 2 and (more := os.read(self._status, 64)):
-            answer += more
+        while self._told.count(b"\n") < 2 and (more := os.read(self._status, 64)):
+            self._told += more
         os.close(self._status)
-        pid, code = (*answer.split(), None, None)[:2]
+        pid, code = (*self._told.split(), None, None)[:2]
         if code is not None:
             return int(code)
         while pid is not None and process_alive(int(pid)):  # the server was killed: so is its fork
@@ -128,6 +145,7 @@ class ForkServer:
     def start(self, words: Sequence[str], log: IO[Any], *, heavy: bool) -> Process:
         """Start a worker with these words; its stderr goes to the log."""
         control = self._running()
+        assert self._process is not None
         events, tell_events = os.pipe()
         status, tell_status = os.pipe()
         request = json.dumps({"words": list(words), "heavy": heavy}).encode()
@@ -136,7 +154,7 @@ class ForkServer:
             socket.send_fds(control, [request], [tell_events, log.fileno(), tell_status])
         os.close(tell_events)
         os.close(tell_status)
-        return Forked(events, status)
+        return Forked(events, status, self._process)
 
     def stop(self) -> None:
         """End the server, and the kernel its forks."""
