@@ -140,6 +140,24 @@ def estimate(
             rich_help_panel=_MODEL,
         ),
     ] = None,
+    network: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TERMS",
+            help="For l-mnl and taste-net: what the network sees, mostly of the chooser: "
+            "'age, income'.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    taste: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COEFFICIENT",
+            help="For taste-net: a coefficient that depends on what the network sees; repeatable. "
+            "By default all but constants.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     spec: Annotated[
         Path | None,
         typer.Option(
@@ -239,6 +257,8 @@ def estimate(
         "integration": integration,
         "classes": classes,
         "membership": ", ".join(membership or []),
+        "network": ", ".join(network or []),
+        "tastes": taste,
     }
     written = Specification.read(spec, **sections) if spec else Specification.of(**sections)
     with talk.status(f"reading {dataset}") as status:

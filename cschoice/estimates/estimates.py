@@ -108,7 +108,13 @@ class Estimates:
     @property
     def n_coefficients(self) -> int:
         """Return the number of coefficients of features, which come first."""
-        return len(self.learner._split(self.values)["coefficients_"].ravel())
+        n_values = len(self.learner._split(self.values)["coefficients_"].ravel())
+        return sum(1 for place in self.shown if place < n_values)
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """Return the places of the parameters that mean something: a network's do not."""
+        return np.flatnonzero(~self.learner.nuisance()).tolist()
 
     @cached_property
     def _data(self) -> Any:
@@ -231,12 +237,10 @@ class Estimates:
 
     def coefficients(self, kind: str = CLASSICAL, level: float = 0.95) -> list[Coefficient]:
         """Return the rows of the table of estimates."""
-        errors = self.standard_errors(kind)
+        errors, remarks = self.standard_errors(kind), self.remarks
         return [
-            row_of(name, value, error, level, remark)
-            for name, value, error, remark in zip(
-                self.names, self.values.tolist(), errors.tolist(), self.remarks, strict=True
-            )
+            row_of(self.names[k], float(self.values[k]), float(errors[k]), level, remarks[k])
+            for k in self.shown
         ]
 
     def standard_errors(self, kind: str = CLASSICAL) -> Vector:

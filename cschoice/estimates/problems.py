@@ -81,9 +81,14 @@ def notes_of(estimates: Estimates) -> Estimates:
     remarks = estimates.remarks
     notes = list(estimates.notes)
     named = {
-        remark: [name for name, one in zip(estimates.names, remarks, strict=True) if one == remark]
+        remark: [estimates.names[k] for k in estimates.shown if remarks[k] == remark]
         for remark in (UNIDENTIFIED, AT_BOUND, FIXED)
     }
+    if n_network := len(remarks) - len(estimates.shown):
+        notes.append(
+            f"{n_network} parameters are a network's last layer; standard errors account for them, "
+            "and take the layers before it as given"
+        )
     if lost := named[UNIDENTIFIED]:
         notes.append(
             f"not identified: {', '.join(lost)}: these columns are collinear, or constant within "

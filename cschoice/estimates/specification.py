@@ -44,6 +44,8 @@ class Specification:
     integration: str | None = None  # sobol, halton or mlhs
     classes: str = "2"  # of a latent class logit, or a range: the best by BIC
     membership: tuple[tuple[str, str], ...] = ()  # terms of the chooser that say the class
+    network: tuple[tuple[str, str], ...] = ()  # terms that a network sees
+    tastes: tuple[str, ...] = ()  # coefficients that the network of a TasteNet moves
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # shared by alternatives
 
     @classmethod
@@ -54,12 +56,12 @@ class Specification:
             if name not in allowed:
                 raise InvalidParameter(unknown_name("section of a specification", name, allowed))
         known = {name: value for name, value in given.items() if value}
-        for name in ("utility", "membership"):
+        for name in ("utility", "membership", "network"):
             if name in known:
                 known[name] = tuple(_terms(known[name]))
         if "classes" in known:
             known["classes"] = str(known["classes"])
-        for name in ("fixed", "bounds", "start"):
+        for name in ("fixed", "bounds", "start", "tastes"):
             if name in known:
                 known[name] = tuple(texts_of(known[name]))
         if "nests" in known and (column := _only_name(known["nests"])):
@@ -153,21 +155,29 @@ def with_columns(tasks: ChoiceTasks, columns: NDArray[Any]) -> ChoiceTasks:
     return tasks.with_arrays(table=table, items=np.arange(tasks.n_entries), encoding=None)
 
 
-def chooser_columns(
+def term_columns(
     sample: Sample, terms: Sequence[tuple[str, str]]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return terms of the chooser: each has one value for all objects of a task."""
+    """Return the values of terms, one per entry."""
     columns = {}
     for name, text in terms:
         expression, values = _formula(sample, text)
         column = np.asarray(expression.value(values), dtype=np.float64)
-        column = np.broadcast_to(column, (sample.tasks.n_entries,))
+        columns[name] = np.broadcast_to(column, (sample.tasks.n_entries,))
+    return columns
+
+
+def chooser_columns(
+    sample: Sample, terms: Sequence[tuple[str, str]]
+) -> dict[str, NDArray[np.float64]]:
+    """Return terms of the chooser: each has one value for all objects of a task."""
+    columns = term_columns(sample, terms)
+    for name, column in columns.items():
         if not constant_within(sample.tasks, column):
             raise InvalidParameter(
                 f"membership: '{name}' differs between the objects of a task: name what is known "
                 "of the chooser (import with --context)"
             )
-        columns[name] = column
     return columns
 
 

@@ -9,7 +9,13 @@ import numpy as np
 from cschoice.errors import InvalidParameter
 from cschoice.estimates.nests import NESTED, nested
 from cschoice.estimates.samples import CONSTANT
-from cschoice.estimates.specification import Design, Specification, chooser_columns, with_columns
+from cschoice.estimates.specification import (
+    Design,
+    Specification,
+    chooser_columns,
+    term_columns,
+    with_columns,
+)
 from cschoice.estimates.structure import Structure
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.optimization import Vector
@@ -26,6 +32,8 @@ def structure_of(model: str, made: Design, specification: Specification) -> Stru
         return _mixed(made, specification)
     if model == "latent-class":
         return _classes(made, specification)
+    if model in ("l-mnl", "taste-net"):
+        return _with_network(model, made, specification)
     if model == "random-regret":
         return _regret(made)
     return Structure(model, made.tasks, made.names)
@@ -77,6 +85,36 @@ def _classes(made: Design, specification: Specification) -> Structure:
         {
             "n_classes": n_classes,
             "membership_features": tuple(range(n_own, n_own + len(columns))) or None,
+        },
+    )
+
+
+def _with_network(model: str, made: Design, specification: Specification) -> Structure:
+    """Return the logit with a network of other features, which have no coefficients."""
+    columns = term_columns(made.sample, specification.network)
+    if not columns:
+        raise InvalidParameter(f"{model} needs features for its network, such as --network income")
+    seen = ", ".join(name for name in columns if name in made.names)
+    if seen:
+        raise InvalidParameter(f"network: {seen} cannot be in the utility, too: leave it out there")
+    n_own = len(made.names)
+    constants = [k for k, name in enumerate(made.names) if name.startswith(CONSTANT)]
+    moved = constants
+    if model == "taste-net":
+        for name in specification.tastes:
+            if name not in made.names:
+                raise InvalidParameter("tastes: " + unknown_name("coefficient", name, made.names))
+        moved = [made.names.index(name) for name in specification.tastes]
+        moved = moved or [k for k in range(n_own) if k not in constants]
+    elif made.sample.alternatives and not constants:
+        raise InvalidParameter("l-mnl needs 'constants' in the utility: the network adds to them")
+    return Structure(
+        model,
+        with_columns(made.tasks, np.column_stack([made.tasks.features, *columns.values()])),
+        (*made.names, *columns),
+        {
+            "network_features": tuple(range(n_own, n_own + len(columns))),
+            "moved_features": tuple(moved) or None,
         },
     )
 

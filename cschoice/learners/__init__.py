@@ -80,6 +80,8 @@ LEARNERS: Registry[LearnerInfo] = Registry(
         "random-regret": LearnerInfo(
             "Random regret", "logit.random_regret:RandomRegret", in_paper=False
         ),
+        "l-mnl": LearnerInfo("L-MNL", "logit.learned_tastes:LearningLogit", in_paper=False),
+        "taste-net": LearnerInfo("TasteNet", "logit.learned_tastes:TasteNet", in_paper=False),
         "all-positive": LearnerInfo("AllPositive", "baselines:AllPositive"),
         "random": LearnerInfo("Random", "baselines:RandomUtility"),
     },

@@ -143,6 +143,10 @@ class LogitLearner(Learner):
         """Return the number of each task's independent unit; None if each task is one."""
         return None
 
+    def nuisance(self) -> Mask:
+        """Return which parameters have no meaning of their own, such as weights of a network."""
+        return np.zeros(len(self._parameters()), dtype=bool)
+
     def _penalized(self, data: Any, weights: Vector) -> Objective:
         """Return the loss plus the penalty, with its gradient, as a function of parameters."""
 

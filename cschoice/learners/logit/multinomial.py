@@ -100,11 +100,16 @@ def linear_scores(layout: TaskLayout, coefficients: Vector) -> Vector:
     return layout.by_task(utilities)
 
 
-def fit_linear(layout: TaskLayout, weights: Vector) -> Vector:
-    """Return the coefficients that minimize the mean loss of a task plus the penalty."""
+def fit_linear(
+    layout: TaskLayout, weights: Vector, newton_features: int = _NEWTON_FEATURES
+) -> Vector:
+    """Return the coefficients that minimize the mean loss of a task plus the penalty.
+
+    By Newton's method, up to so many features.
+    """
     weights = weights * layout.n_tasks
     start = np.zeros(layout.n_features)
-    if layout.n_features > _NEWTON_FEATURES:
+    if layout.n_features > newton_features:
 
         def objective(at: Vector) -> tuple[float, Vector]:
             loss, gradient = loss_gradient(layout, at)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from cschoice.estimates.estimates import Coefficient, Estimates
 from cschoice.io.spreadsheets import harmless
 from cschoice.report.contents.estimate_tables import EstimationReport, estimate_tables, labels
@@ -102,12 +104,13 @@ def json_text(report: EstimationReport) -> str:
 def _model(model: Estimates, label: str, report: EstimationReport) -> dict[str, Any]:
     place = labels(report.models).index(label)
     paid = report.willingness[place] if place < len(report.willingness) else None
+    covariance = model.covariance(report.kind)[np.ix_(model.shown, model.shown)]
     return {
         "model": label,
         "coefficients": [
             _coefficient(one) for one in model.coefficients(report.kind, report.level)
         ],
-        "covariance": [[_finite(value) for value in row] for row in model.covariance(report.kind)],
+        "covariance": [[_finite(value) for value in row] for row in covariance],
         "fit": _fit(model),
         "converged": model.optimum.converged,
         "notes": list(model.notes),

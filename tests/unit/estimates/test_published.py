@@ -7,6 +7,10 @@ import pytest
 from published_data import SWISSMETRO, mode_canada, read, swissmetro
 
 from cschoice import ChoiceTasks, estimate
+from cschoice.estimates.samples import sample_of
+from cschoice.estimates.specification import Specification, design
+from cschoice.estimates.structures import structure_of
+from cschoice.evaluation.decisions import probabilities
 
 
 def values_of(estimates, names):
@@ -90,6 +94,14 @@ def test_mode_canada():
     )
 
 
+OF_CHOOSER = "PURPOSE,FIRST,TICKET,WHO,MALE,INCOME,ORIGIN,DEST"
+LMNL = (
+    "constants, time = time / 100, cost = cost * (1 - GA * (1 - CAR)) / 100, "
+    "headway = headway / 100, GA = GA * (TRAIN + SM), age = AGE * TRAIN, "
+    "luggage = LUGGAGE * CAR, seats"
+)
+
+
 def lmnl(part: str) -> ChoiceTasks:
     """Return the split of Sifringer, Lurkin and Alahi (2020), where all three are available."""
     data = read(f"swissmetro/lmnl_{part}.csv.xz")
@@ -99,23 +111,18 @@ def lmnl(part: str) -> ChoiceTasks:
         chosen="CHOICE",
         features="time={}_TT,cost={}_CO,headway={}_HE|0,seats={}_SEATS|0",
         constants=True,
-        context="GA,AGE,LUGGAGE",
+        context=f"GA,AGE,LUGGAGE,{OF_CHOOSER}",
     )
 
 
 def test_the_mnl_of_the_split_of_l_mnl():
     train, test = lmnl("train"), lmnl("test")
     assert (len(train), len(test)) == (7_234, 1_802)
-    utility = (
-        "constants, time = time / 100, cost = cost * (1 - GA * (1 - CAR)) / 100, "
-        "headway = headway / 100, GA = GA * (TRAIN + SM), age = AGE * TRAIN, "
-        "luggage = LUGGAGE * CAR, seats"
-    )
-    found = estimate(train, utility=utility, reference="SM")
+    found = estimate(train, utility=LMNL, reference="SM")
     assert found.fit.log_likelihood == pytest.approx(-5766.7050, abs=5e-5)
     at_test = estimate(
         test,
-        utility=utility,
+        utility=LMNL,
         reference="SM",
         fixed=[
             f"{name} = {value!r}"
@@ -124,6 +131,26 @@ def test_the_mnl_of_the_split_of_l_mnl():
     )
     assert at_test.fit.log_likelihood == pytest.approx(-1433.0716, abs=5e-5)
     assert at_test.fit.n_parameters == 0
+
+
+def test_l_mnl_predicts_as_well_as_published():
+    """The source's network of 200 units has −4485.1 on the tasks learned from, −1165.3 on others.
+
+    Networks learn a little differently on other processors: half a percent is left for that.
+    """
+    spec = Specification.of(utility=LMNL, reference="SM", network=OF_CHOOSER)
+    found = estimate(lmnl("train"), "l-mnl", spec, parameters={"n_units": 200})
+    assert found.fit.log_likelihood > -4485.1
+    unseen = structure_of("l-mnl", design(sample_of(lmnl("test")), spec), spec).tasks
+    chances = probabilities(unseen, found.learner.utilities(unseen))[unseen.chosen]
+    assert np.log(chances).sum() > -1.005 * 1165.3
+    rows = {row.name: row for row in found.coefficients("robust")}
+    assert set(rows) == {
+        *("constant=TRAIN", "constant=CAR", "time", "cost", "headway", "GA", "age", "luggage"),
+        "seats",
+    }
+    for name in ("time", "cost", "headway"):
+        assert rows[name].high < 0
 
 
 @pytest.mark.parametrize("model", ["mnl", "nl"])
