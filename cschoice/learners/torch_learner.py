@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -233,15 +234,18 @@ class TorchLearner(Learner):
         return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
 
     def _set_state(self, arrays: Arrays) -> None:
-        with torch.device("meta"):  # shapes without memory: a file may ask for any size
-            network = self._new_network(seed=0)
-        expected = {
-            name: (value.shape, value.dtype) for name, value in network.state_dict().items()
-        }
-        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        got = {name: (value.shape, value.dtype) for name, value in tensors.items()}
-        if expected != got:
-            wrong = sorted(name for name, _ in expected.items() ^ got.items())
-            raise InvalidFile(f"these arrays do not fit a {self.name} of these parameters: {wrong}")
-        network.load_state_dict(tensors, assign=True)
-        self.network_ = network.eval()
+        self.network_ = restored(partial(self._new_network, seed=0), arrays, self.name)
+
+
+def restored(make: Callable[[], Scaled], arrays: Arrays, name: str) -> Scaled:
+    """Return the network with these arrays; refuse those of another one."""
+    with torch.device("meta"):  # shapes without memory: a file may ask for any size
+        network = make()
+    expected = {key: (value.shape, value.dtype) for key, value in network.state_dict().items()}
+    tensors = {key: torch.from_numpy(array) for key, array in arrays.items()}
+    got = {key: (value.shape, value.dtype) for key, value in tensors.items()}
+    if expected != got:
+        wrong = sorted(key for key, _ in expected.items() ^ got.items())
+        raise InvalidFile(f"these arrays do not fit a {name} of these parameters: {wrong}")
+    network.load_state_dict(tensors, assign=True)
+    return network.eval()

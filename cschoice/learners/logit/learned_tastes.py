@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +19,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cschoice.errors import InvalidFile, InvalidParameter
+from cschoice.errors import InvalidParameter
 from cschoice.learners.learner import Arrays
 from cschoice.learners.logit.inference import Mask
 from cschoice.learners.logit.layout import TaskLayout
 from cschoice.learners.logit.multinomial import MultinomialLogit, fit_linear
 from cschoice.learners.logit.optimization import Vector
-from cschoice.learners.torch_learner import N_LAYERS, N_UNITS, Scaled, training_space
+from cschoice.learners.torch_learner import N_LAYERS, N_UNITS, Scaled, restored, training_space
 from cschoice.nets import training
 from cschoice.nets.devices import device_named
 from cschoice.nets.layers import Hidden, Layers, as_rows, linear
@@ -173,6 +174,23 @@ class LearnedTastes(MultinomialLogit):
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
         return super()._utilities(self._designed(tasks))
 
+    def _inclusive_values(self, tasks: ChoiceTasks) -> Vector | None:
+        return super()._inclusive_values(self._designed(tasks))
+
+    def _gradient(self, tasks: ChoiceTasks, weights: NDArray[Any]) -> NDArray[Any]:
+        network: Any = self.network_.network
+        x = torch.tensor(tasks.features, requires_grad=True)
+        own, moved = self._linear(), self._moved()
+        coefficients = torch.tensor(self.coefficients_, dtype=torch.float32)
+        units = network.units(self.network_.scaled(x)) - torch.tensor(self.unit_means_).float()
+        moves = units @ coefficients[len(own) :].view(-1, self.n_units).T
+        utilities = x[:, own] @ coefficients[: len(own)]
+        utilities = utilities + ((moves * x[:, moved]).sum(1) if moved else moves[:, 0])
+        (utilities * torch.tensor(weights).float()).sum().backward()
+        assert x.grad is not None
+        slopes: NDArray[Any] = x.grad.numpy()
+        return slopes
+
     def _linear(self) -> list[int]:
         """Return the features with a coefficient of their own: those the network does not see."""
         seen = self.network_features or ()
@@ -220,16 +238,12 @@ class LearnedTastes(MultinomialLogit):
     def _set_state(self, arrays: Arrays) -> None:
         own = {name: value for name, value in arrays.items() if not name.startswith(_NETWORK)}
         super()._set_state(own)
-        self.network_ = self._new_network(seed=0)
         state = {
-            name.removeprefix(_NETWORK): torch.from_numpy(value)
+            name.removeprefix(_NETWORK): value
             for name, value in arrays.items()
             if name.startswith(_NETWORK)
         }
-        try:
-            self.network_.load_state_dict(state)
-        except RuntimeError as error:
-            raise InvalidFile(f"these arrays do not fit a {self.name}: {error}") from error
+        self.network_ = restored(partial(self._new_network, seed=0), state, self.name)
 
 
 class LearningLogit(LearnedTastes):
