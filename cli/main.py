@@ -17,7 +17,20 @@ from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidTable
 from cschoice.registry import LeftOutWarning
 
-from . import data, estimate, evaluate, fit, generate, importing, predict, report, run, show, status
+from . import (
+    data,
+    estimate,
+    evaluate,
+    fit,
+    generate,
+    importing,
+    predict,
+    report,
+    run,
+    show,
+    status,
+    whatif,
+)
 from .console import complain
 
 
@@ -126,6 +139,7 @@ app.command("import")(importing.import_table)
 app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(estimate.estimate)
+app.command()(whatif.whatif)
 app.add_typer(show.app, name="show")
 app.add_typer(data.app, name="data")
 

@@ -27,7 +27,7 @@ Files = dict[str, bytes]
 def markdown(summary: Summary) -> Files:
     """Return the report as Markdown, and its figures beside it."""
     sections = outline(summary)
-    text = "\n\n".join([f"# {TITLE}", *(_section(section) for section in sections)])
+    text = "\n\n".join([f"# {TITLE}", *(section_markdown(section) for section in sections)])
     pictures = [picture for section in sections for picture in section.pictures]
     return {
         "report.md": f"{text}\n".encode(),
@@ -35,7 +35,8 @@ def markdown(summary: Summary) -> Files:
     }
 
 
-def _section(section: Section) -> str:
+def section_markdown(section: Section, *, pictures: bool = True) -> str:
+    """Return a section with its tables, and links to its figures unless they have no files."""
     parts = [f"## {section.title}"]
     if len(section.text) > 2:
         parts.append("\n".join(f"- {escaped(line)}" for line in section.text))
@@ -44,7 +45,7 @@ def _section(section: Section) -> str:
     parts += [markdown_table(table) for table in section.every_table]
     parts += [
         f"![{escaped(picture.caption)}]({picture.file}.svg)\n\n*{escaped(picture.caption)}*"
-        for picture in section.pictures
+        for picture in (section.pictures if pictures else ())
     ]
     return "\n\n".join(parts)
 

@@ -28,7 +28,7 @@ def html(summary: Summary) -> Files:
             f'<li><a href="#{section.name}">{escape(section.title)}</a></li>'
             for section in sections
         ),
-        sections="\n".join(_section(section) for section in sections),
+        sections="\n".join(section_html(section) for section in sections),
         details=as_json(details(summary)),
     )
     return {"report.html": whole.encode()}
@@ -59,7 +59,8 @@ def _file(name: str) -> str:
     return (files("cschoice.report.formats.html") / name).read_text(encoding="utf-8")
 
 
-def _section(section: Section) -> str:
+def section_html(section: Section) -> str:
+    """Return a section with its tables, figures and details."""
     return "\n".join(
         [
             f'<section id="{section.name}" aria-labelledby="{section.name}-title">',
