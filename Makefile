@@ -4,7 +4,7 @@ BIN := .venv/bin
 KERNELS := $(wildcard cschoice/nets/kernels/*.[ch])
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test faults check lint type layers bench study readme fmt setup clean
+.PHONY: demo test faults check lint type layers bench study readme wheel fmt setup clean
 
 demo: .venv/installed
 	$(BIN)/cschoice run --profile demo --results results/demo \
@@ -53,6 +53,10 @@ readme: .venv/installed
 	$(BIN)/cschoice report --format all
 	$(BIN)/python tools/readme.py
 
+# A wheel for any Linux of this processor, installed and tried out in a clean environment.
+wheel: setup
+	$(BIN)/python tools/wheel.py
+
 setup: .venv/installed-dev
 
 .venv/installed: pyproject.toml constraints.txt $(KERNELS)
@@ -66,4 +70,4 @@ setup: .venv/installed-dev
 	touch $@ .venv/installed
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build dist *.egg-info

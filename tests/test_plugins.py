@@ -180,6 +180,9 @@ def test_a_class_in_the_current_folder_is_a_learner_and_its_source_is_part_of_th
     assert "nothing is left" in run("run").stderr
     Predictor.load(folders / "mine.Mine/fold-0/model")
     assert "1 of 1 jobs done" in run("run --learner mine:Mine --dataset medoid --trials 0").stdout
+    learners = set(pd.read_parquet("results/tables/folds.parquet")["learner"])
+    assert learners == {"scaled", "mine:Mine"}
+    assert "mine:Mine" in run("report").stdout
     assert "cannot be used: AttributeError" in run("run --learner mine:Theirs", 2).stderr
     assert "ModuleNotFoundError" in run("run --learner nowhere:Theirs", 2).stderr
     Path("mine.py").write_text(f"{MINE}# changed\n")

@@ -1,7 +1,6 @@
-"""The README's tutorial, word for word, on the real files."""
+"""The tutorial of docs/own-data.md, word for word, on the real files."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -9,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from documents import ROOT, blocks, commands
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
 FILES = ("swissmetro/swissmetro.csv.gz", "modecanada/ModeCanada.csv.gz")
 
-# The commands are those of the README; only what the profile spends is less.
+# Only what the profile spends is less than there.
 LITTLE = """
 experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl]}}
 profiles:
@@ -22,10 +21,10 @@ profiles:
 """
 
 
-def commands():
-    section = README.partition("### From a raw file to a report")[2].partition("\n## ")[0]
-    (block,) = re.findall(r"```console\n(.*?)```", section, re.DOTALL)
-    return re.findall(r"^\$ (.*)", block.replace("\\\n", " "), re.MULTILINE)
+def tutorial():
+    """Return the commands of the block that imports Swissmetro."""
+    found = (block for _, block in blocks(ROOT / "docs/own-data.md") if "swissmetro" in block)
+    return commands(next(found), "$ ")
 
 
 def test_the_tutorial_goes_from_raw_files_to_a_report_and_predictions(data_folder, tmp_path):
@@ -36,14 +35,14 @@ def test_the_tutorial_goes_from_raw_files_to_a_report_and_predictions(data_folde
     (tmp_path / "experiments.yaml").write_text(LITTLE)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     said = {}
-    for command in commands():
+    for command in tutorial():
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env=os.environ | {"PATH": path},
             capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         said.setdefault(command.split()[1], []).append(done)
-    assert list(said) == ["import", "run", "report", "predict"]
+    assert list(said) == ["import", "run", "report", "fit", "predict"]
     assert "left out: 9 tasks without a chosen object" in said["import"][0].stderr
     assert "10,719" in said["import"][0].stdout
     assert "4,324" in said["import"][1].stdout

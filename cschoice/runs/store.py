@@ -211,7 +211,10 @@ class ResultStore:
             known = any((path / name).exists() for name in (JOB, RECORD))
             if known and number.isdecimal() and str(int(number)) == number:
                 profile, experiment, dataset, learner = path.parts[-5:-1]
-                yield JobName(profile, experiment, dataset, learner, int(number))
+                name = JobName(profile, experiment, dataset, learner, int(number))
+                # A point may stand for the colon of a place, module:name: the job tells.
+                job = self.job(name) if "." in name.label else None
+                yield name if job is None else job.name
 
     def jobs(self) -> Iterator[Job]:
         """Yield every job that has files here, in a fixed order; damaged ones are left out."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from cschoice.evaluation.metrics import metric
 from cschoice.learners.learner import Learner
@@ -53,10 +52,10 @@ def model_card(
 def _data(job: Job, record: Record, model: Learner, source: str | None) -> dict[str, str]:
     sizes = dict.fromkeys([str(record.smallest), str(record.largest)])
     return {
-        "dataset": job.dataset + (f", imported from {source}" if source else ""),
+        "dataset": escaped(job.dataset + (f", imported from {source}" if source else "")),
         "hash of the tasks": record.environment[CONTENT],
         "tasks": f"{record.n_train:,} of {' to '.join(sizes)} objects",
-        "features": f"{record.n_features}: {', '.join(model.feature_names)}",
+        "features": f"{record.n_features}: {escaped(', '.join(model.feature_names))}",
     }
 
 
@@ -68,10 +67,12 @@ def _learner(job: Job, record: Record, model: Learner, from_study: bool) -> dict
     else:
         tuned = "not tuned"
     found = {
-        "name": job.learner + (f", a variant of {job.variant_of}" if job.variant_of else ""),
+        "name": escaped(
+            job.learner + (f", a variant of {job.variant_of}" if job.variant_of else "")
+        ),
         "parameters": tuned,
-        "values": json.dumps(model.get_params(deep=False), ensure_ascii=False),
-        "profile and seed": f"{job.profile}, {job.seed}",
+        "values": f"`{json.dumps(model.get_params(deep=False), ensure_ascii=False)}`",
+        "profile and seed": f"{escaped(job.profile)}, {job.seed}",
     }
     if record.threshold is not None:
         found["threshold"] = f"{record.threshold:.6g}, tuned on held-out tasks"
@@ -106,9 +107,10 @@ def _use(job: Job) -> str:
     )
 
 
-def _made_with(record: Record) -> Mapping[str, Any]:
-    return {name: record.environment[name] for name in _VERSIONS if record.environment.get(name)}
+def _made_with(record: Record) -> Mapping[str, str]:
+    found = {name: record.environment.get(name, "") for name in _VERSIONS}
+    return {name: escaped(text) for name, text in found.items() if text}
 
 
 def _lines(content: Mapping[str, str]) -> str:
-    return "\n".join(f"- {name}: {escaped(text)}" for name, text in content.items())
+    return "\n".join(f"- {name}: {text}" for name, text in content.items())

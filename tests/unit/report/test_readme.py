@@ -13,6 +13,9 @@ def test_the_readme_shows_the_report():
     readme = (ROOT / "README.md").read_text()
     report = (ROOT / tool.REPORT / "report.md").read_text()
     assert tool.updated(readme, report) == readme, "run 'make readme'"
-    for figure in tool.FIGURES:
-        assert (ROOT / tool.REPORT / f"{figure}.svg").exists()
-        assert readme.count(f"{figure}.svg)") == 1
+    assert (ROOT / tool.REPORT / f"{tool.FIGURE}.svg").exists()
+    assert readme.count(f"{tool.FIGURE}.svg)") == 1
+    winners = tool.rows_of(report)
+    assert len(winners) > 5
+    for row in winners:
+        assert f"| {row['Winner']}: {row['Target']} |" in readme
