@@ -16,7 +16,7 @@ FILES = ("swissmetro/swissmetro.csv.gz", "modecanada/ModeCanada.csv.gz")
 LITTLE = """
 experiments: {study: {protocol: nested, datasets: [medoid], learners: [mnl]}}
 profiles:
-  demo: {folds: 1, trials: 1, inner_splits: 1, datasets: {n_train: 200, n_test: 500},
+  demo: {folds: 1, trials: 1, inner_splits: 1, datasets: {max_train: 200, max_test: 500},
          learners: {epochs: 2}}
 """
 
