@@ -255,7 +255,7 @@ def whatif(
         way = way_of(
             models, situations, intervals, errors=se, level=level, draws=draws, seed=seed
         )  # fmt: skip
-        found = answers(questions, way, models[0], situations, data, telling)
+        found = answers(questions, way, situations, data, telling)
     if plot is not None:
         _draw(found, plot)
     _show(found, format_, out)

@@ -39,7 +39,6 @@ class Assortment:
 
 def best_assortment(
     way: Way,
-    model: Model,
     situations: Situations,
     revenues: Mapping[str, float] | str,
     most: int,
@@ -55,7 +54,7 @@ def best_assortment(
     there is none, once from nothing and once from the alternatives that earn most: the best of
     both, a local optimum.
     """
-    search = _Search(model, situations, _per_object(situations, revenues), tuple(always), progress)
+    search = _Search(way, situations, _per_object(situations, revenues), tuple(always), progress)
     candidates = _candidates(situations, always)
     if most < 1:
         raise InvalidParameter(f"an assortment has at least one alternative, got {most}")
@@ -80,7 +79,7 @@ def best_assortment(
     return Assortment(
         tuple(tuple(sorted(offer)) for offer in offers),
         way.ranges(of_models),
-        search.revenue(frozenset(candidates), model),
+        search.mean(frozenset(candidates)),
         tuple(always),
         most,
         exact,
@@ -92,7 +91,7 @@ def best_assortment(
 
 @dataclass
 class _Search:
-    model: Model
+    way: Way
     situations: Situations
     per_object: Floats
     always: tuple[str, ...]
@@ -115,10 +114,14 @@ class _Search:
         weights = part.spread(part.task_weights)
         return float((model.chances(part) * weights) @ self.per_object[kept]) / self.total
 
+    def mean(self, offer: Offer) -> float:
+        """Return the same of the model, or on average of those of folds."""
+        return float(self.way.point(lambda asked: np.array(self.revenue(offer, asked))))
+
     def value(self, offer: Offer) -> float:
         """Return the revenue of an offer, computed once."""
         if offer not in self.tried:
-            self.tried[offer] = self.revenue(offer, self.model)
+            self.tried[offer] = self.mean(offer)
             if self.progress is not None:
                 self.progress(len(self.tried), max(self.announced, len(self.tried)))
         return self.tried[offer]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.effects.models import Model
 from cschoice.effects.segments import classes_of, label_of
 from cschoice.effects.situations import Situations
+from cschoice.effects.uncertainty import Way
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import Kind
 
@@ -41,26 +41,24 @@ class Calibration:
     level: float
 
 
-def calibration(
-    model: Model, situations: Situations, *, of: str | None = None, level: float = 0.95
-) -> Calibration:
+def calibration(way: Way, situations: Situations, *, of: str | None = None) -> Calibration:
     """Compare the chances that a model gives with how often these objects were chosen.
 
     An object counts as a draw with its weight; objects of a task are not independent, so that
     intervals are rough.
     """
     chosen = _chosen(situations)
-    if not model.probabilistic:
+    if not way.model.probabilistic:
         raise InvalidParameter(
-            f"{model.name} was not fitted by its likelihood: it gives no chances to compare"
+            f"{way.model.name} was not fitted by its likelihood: it gives no chances to compare"
         )
-    chances = model.chances(situations)
+    chances = way.point(lambda asked: asked.chances(situations))
     weights = situations.spread(situations.task_weights)
 
     def group(name: str, mask: NDArray[np.bool_]) -> Group:
         share = float(np.average(chosen[mask], weights=weights[mask]))
         size = float(weights[mask].sum() ** 2 / (weights[mask] ** 2).sum())
-        low, high = wilson(share, size, level)
+        low, high = wilson(share, size, way.level)
         predicted = float(np.average(chances[mask], weights=weights[mask]))
         return Group(name, int(mask.sum()), predicted, share, low, high)
 
@@ -74,7 +72,7 @@ def calibration(
     sizes = np.array([one.n_objects for one in by_chance])
     distances = np.array([abs(one.predicted - one.observed) for one in by_chance])
     error = float(np.average(distances, weights=sizes))
-    return Calibration(model.name, by_name, by_chance, error, len(situations), level)
+    return Calibration(way.model.name, by_name, by_chance, error, len(situations), way.level)
 
 
 def _chosen(situations: Situations) -> Floats:

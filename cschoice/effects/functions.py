@@ -43,7 +43,7 @@ def predictions(
     models, situations = asked(model, data, where)
     if scenario is not None:
         situations = Scenario.of("scenario", scenario).applied(situations)
-    chances = np.mean([one.chances(situations) for one in models], axis=0)
+    chances = way_of(models, situations).point(lambda asked: asked.chances(situations))
     columns: dict[str, Any] = {"task": situations.spread(situations.task_numbers)}
     if situations.alternatives is not None:
         columns[situations.alternatives.name] = situations.named
@@ -73,10 +73,10 @@ def comparisons(
     objects without names are told apart; ``money`` the column in whose units the change of consumer
     surplus is. ``intervals`` and ``settings`` (level, errors, draws, seed): see ``way_of``.
     """
-    way, models, situations = _prepared(model, data, where, intervals, settings)
+    way, situations = _prepared(model, data, where, intervals, settings)
     named = [Scenario.of(name, given) for name, given in (scenarios or {}).items()]
     parts = [by] if isinstance(by, str) else by
-    found = compare(way, models[0], situations, named, by=parts, of=of, money=money)
+    found = compare(way, situations, named, by=parts, of=of, money=money)
     return _frame(rows_of_comparison(found))
 
 
@@ -97,7 +97,7 @@ def elasticities(
     Point elasticities, or with ``arc`` those of so many per cent more. ``at`` is ``sample``, of the
     shares over all tasks, or ``means``, of one task with mean columns.
     """
-    way, _, situations = _prepared(model, data, where, intervals, settings)
+    way, situations = _prepared(model, data, where, intervals, settings)
     if arc is None:
         found = effects_of(way, situations, column, at=at, of=of)
     else:
@@ -117,7 +117,7 @@ def marginal_effects(
     **settings: Any,
 ) -> pd.DataFrame:
     """Return the change of all chances per unit of a column of each alternative."""
-    way, _, situations = _prepared(model, data, where, intervals, settings)
+    way, situations = _prepared(model, data, where, intervals, settings)
     found = effects_of(way, situations, column, measure=MARGINAL, at=at, of=of)
     return _frame(rows_of_matrix(found, "effect"))
 
@@ -133,7 +133,7 @@ def diversion_ratios(
     **settings: Any,
 ) -> pd.DataFrame:
     """Return where the choosers of each alternative go when it is gone, or a ``column`` worsens."""
-    way, _, situations = _prepared(model, data, where, intervals, settings)
+    way, situations = _prepared(model, data, where, intervals, settings)
     return _frame(rows_of_matrix(_diversion(way, situations, column, of=of), "ratio"))
 
 
@@ -142,7 +142,7 @@ def calibration(
 ) -> Calibration:
     """Return predicted against observed shares, by alternative and by chance."""
     models, situations = asked(model, data, where)
-    return _calibration(models[0], situations, of=of)
+    return _calibration(way_of(models, situations), situations, of=of)
 
 
 def best_assortment(
@@ -157,8 +157,8 @@ def best_assortment(
     **settings: Any,
 ) -> Assortment:
     """Return the offer of at most so many alternatives with the largest expected revenue."""
-    way, models, situations = _prepared(model, data, where, intervals, settings)
-    return _best_assortment(way, models[0], situations, revenues, most, always=always)
+    way, situations = _prepared(model, data, where, intervals, settings)
+    return _best_assortment(way, situations, revenues, most, always=always)
 
 
 def asked(model: Any, data: Any, where: str | None = None) -> tuple[list[Model], Situations]:
@@ -181,9 +181,9 @@ def asked(model: Any, data: Any, where: str | None = None) -> tuple[list[Model],
 
 def _prepared(
     model: Any, data: Any, where: str | None, intervals: str | None, settings: Mapping[str, Any]
-) -> tuple[Way, list[Model], Situations]:
+) -> tuple[Way, Situations]:
     models, situations = asked(model, data, where)
-    return way_of(models, situations, intervals, **settings), models, situations
+    return way_of(models, situations, intervals, **settings), situations
 
 
 def _frame(rows: Any) -> pd.DataFrame:

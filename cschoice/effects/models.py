@@ -17,6 +17,7 @@ from cschoice.errors import InvalidParameter
 from cschoice.estimates.application import as_seen
 from cschoice.estimates.estimates import Estimates
 from cschoice.evaluation.decisions import choose, probabilities
+from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.learners.learner import Learner
 from cschoice.learners.logit.optimization import Vector
 from cschoice.learners.prediction import encoding_of
@@ -96,16 +97,19 @@ def models_of(given: Any) -> list[Model]:
     if isinstance(given, Estimates):
         return [Model(given.model, given.learner, given)]
     if isinstance(given, Learner):
-        return [Model(given.name, given)]
+        return [Model(_name(given), given)]
     if isinstance(given, Predictor):
-        return [Model(given.learner.name, given.learner)]
+        return models_of(given.learner)
     if isinstance(given, str | Path):
-        learners = [Predictor.load(folder).learner for folder in _folders(Path(given))]
-        return [Model(learner.name, learner) for learner in learners]
+        return models_of([Predictor.load(folder) for folder in _folders(Path(given))])
     if isinstance(given, Sequence):
         found = [model for one in given for model in models_of(one)]
         return _alike(found)
     raise InvalidParameter(f"a model is a fitted learner, estimates or a folder, got {given!r}")
+
+
+def _name(learner: Learner) -> str:
+    return f"mean of {learner.learner}" if isinstance(learner, MeanEnsemble) else learner.name
 
 
 def _folders(folder: Path) -> Iterator[Path]:

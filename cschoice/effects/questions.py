@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from cschoice.effects.assortments import Assortment, best_assortment
 from cschoice.effects.calibration import Calibration, calibration
 from cschoice.effects.elasticities import (
     ARC,
+    DIVERSION,
     MARGINAL,
     POINT,
     SAMPLE,
@@ -17,7 +17,6 @@ from cschoice.effects.elasticities import (
     diversion,
     effects_of,
 )
-from cschoice.effects.models import Model
 from cschoice.effects.scenarios import Scenario
 from cschoice.effects.shares import Comparison, compare
 from cschoice.effects.situations import Situations
@@ -65,55 +64,56 @@ class Answers:
 def answers(
     questions: Questions,
     way: Way,
-    model: Model,
     situations: Situations,
     data: str,
     telling: Telling = lambda _: lambda _done, _of: None,
 ) -> Answers:
-    """Answer the questions, those that may be refused at once first."""
-    common: dict[str, Any] = {"of": questions.of}
-    compared = calibration(model, situations, level=way.level, **common) if (
-        questions.calibration
-    ) else None  # fmt: skip
+    """Answer the questions; ``telling`` follows what takes long."""
+    of = questions.of
+    compared = calibration(way, situations, of=of) if questions.calibration else None
     comparison = compare(
         way,
-        model,
         situations,
         questions.scenarios,
         by=questions.by,
+        of=of,
         money=questions.money,
         progress=telling("shares"),
-        **common,
     )
-    asked = [(column, *_elasticity(questions)) for column in questions.elasticities]
-    asked += [(column, MARGINAL, 0.0) for column in questions.marginal]
-    matrices = [
+    matrices = _matrices(questions, way, situations, telling)
+    best = None
+    if questions.assortment is not None:
+        best = best_assortment(
+            way,
+            situations,
+            questions.revenues,
+            questions.assortment,
+            always=questions.always,
+            progress=telling("assortment"),
+        )
+    return Answers(way.model.name, data, comparison, matrices, compared, best)
+
+
+def _matrices(
+    questions: Questions, way: Way, situations: Situations, telling: Telling
+) -> tuple[Matrix, ...]:
+    """Return elasticities, marginal effects and diversion, as asked."""
+    point_or_arc = POINT if questions.arc is None else ARC
+    asked = [(column, point_or_arc) for column in questions.elasticities]
+    asked += [(column, MARGINAL) for column in questions.marginal]
+    found = [
         effects_of(
             way,
             situations,
             column,
             measure=measure,
             at=questions.at,
-            percent=percent,
+            of=questions.of,
+            percent=questions.arc or 0.0,
             progress=telling(f"{measure} of {column}"),
-            **common,
         )
-        for column, measure, percent in asked
+        for column, measure in asked
     ]
     if questions.diversion:
-        matrices.append(diversion(way, situations, progress=telling("diversion"), **common))
-    return Answers(
-        model.name,
-        data,
-        comparison,
-        tuple(matrices),
-        compared,
-        None if questions.assortment is None else best_assortment(
-            way, model, situations, questions.revenues, questions.assortment,
-            always=questions.always, progress=telling("assortment"),
-        ),
-    )  # fmt: skip
-
-
-def _elasticity(questions: Questions) -> tuple[str, float]:
-    return (POINT, 0.0) if questions.arc is None else (ARC, questions.arc)
+        found.append(diversion(way, situations, of=questions.of, progress=telling(DIVERSION)))
+    return tuple(found)

@@ -53,7 +53,6 @@ class Comparison:
 
 def compare(
     way: Way,
-    model: Model,
     situations: Situations,
     scenarios: Sequence[Scenario] = (),
     *,
@@ -90,10 +89,10 @@ def compare(
         found[n_worlds:],
         _observed(start, segments, classes[0], names),
         start.kind,
-        model.probabilistic,
+        way.model.probabilistic,
         way.name,
         way.level,
-        None if money is None else _surplus(way, model, worlds, segments, money, progress),
+        None if money is None else _surplus(way, worlds, segments, money, progress),
     )
 
 
@@ -111,7 +110,6 @@ def _observed(
 
 def _surplus(
     way: Way,
-    model: Model,
     worlds: Sequence[Situations],
     segments: Segments,
     money: str,
@@ -125,7 +123,7 @@ def _surplus(
     def means(asked: Model) -> Floats:
         return segments.means(surpluses(asked, worlds, money)).T
 
-    by_task = surpluses(model, worlds, money)  # (tasks, scenarios)
+    by_task = way.point(lambda asked: surpluses(asked, worlds, money))  # (tasks, scenarios)
     quartiles = np.array(
         [np.percentile(by_task[members], _QUARTILES, axis=0).T for members in segments.members]
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,6 +55,15 @@ class Way(Protocol):
         """Return the level of the intervals."""
         ...
 
+    @property
+    def model(self) -> Model:
+        """Return the model that is asked, the first of several."""
+        ...
+
+    def point(self, quantity: Quantity) -> Floats:
+        """Return the values of a quantity without their intervals."""
+        ...
+
     def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:
         """Return the values of a quantity with their intervals."""
         ...
@@ -68,6 +77,10 @@ class NoInterval:
     level: float = 0.95
     name: str = NONE
 
+    def point(self, quantity: Quantity) -> Floats:
+        """Return the values of a quantity."""
+        return quantity(self.model)
+
     def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:  # noqa: ARG002
         """Return the values of a quantity; there are no intervals."""
         values = quantity(self.model)
@@ -77,6 +90,15 @@ class NoInterval:
 
 class _OfModels:
     """A way that asks several models."""
+
+    @property
+    @abstractmethod
+    def model(self) -> Model:
+        """Return the model that is asked."""
+
+    def point(self, quantity: Quantity) -> Floats:
+        """Return the values of a quantity without their intervals."""
+        return quantity(self.model)
 
     @property
     @abstractmethod
@@ -189,6 +211,16 @@ class FoldModels(_OfModels):
     name: str = FOLDS
 
     @property
+    def model(self) -> Model:
+        """Return the model of the first fold."""
+        return self.members[0]
+
+    def point(self, quantity: Quantity) -> Floats:
+        """Return the mean over the models."""
+        mean: Floats = np.mean([quantity(member) for member in self.members], axis=0)
+        return mean
+
+    @property
     def n_models(self) -> int:
         """Return the number of folds but one."""
         return len(self.members) - 1
@@ -216,6 +248,7 @@ class Bootstrap(_OfModels):
     replications: int = 20
     level: float = 0.95
     name: str = BOOTSTRAP
+    found: dict[int, Model] = field(default_factory=dict)  # they take long: each is fitted once
 
     @property
     def n_models(self) -> int:
@@ -225,7 +258,10 @@ class Bootstrap(_OfModels):
     def models(self) -> Iterator[Model]:
         """Yield the model, and its replications."""
         yield self.model
-        yield from (self.refitted(number) for number in range(self.replications))
+        for number in range(self.replications):
+            if number not in self.found:
+                self.found[number] = self.refitted(number)
+            yield self.found[number]
 
     def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:
         """Return an interval from the deviation over replications."""

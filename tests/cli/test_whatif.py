@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,6 +179,16 @@ def test_scenarios_of_a_file(whatif, tmp_path):
     (value,) = [row["value"] for row in same if row["alternative"] == "night"
                 and row["measure"] == "share" and row["scenario"]]  # fmt: skip
     assert value == pytest.approx(by["night train", "night"])
+
+
+def test_the_scenarios_of_the_page(whatif, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "whatif.md").read_text()
+    (written,) = re.findall(r"```\n(scenarios:.*?)```", page, re.DOTALL)
+    (tmp_path / "scenarios.yaml").write_text(written)
+    found = rows(whatif("--scenario", "scenarios.yaml", "--format", "json"))
+    assert {row["scenario"] for row in found} == {"", "faster trains", "no bus", "night train"}
+    segments = {"all", "car.cost > train.cost", "not (car.cost > train.cost)"}
+    assert {row["segment"] for row in found} == segments
 
 
 @pytest.mark.parametrize(
