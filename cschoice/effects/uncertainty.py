@@ -91,14 +91,9 @@ class NoInterval:
 class _OfModels:
     """A way that asks several models."""
 
-    @property
-    @abstractmethod
-    def model(self) -> Model:
-        """Return the model that is asked."""
-
     def point(self, quantity: Quantity) -> Floats:
         """Return the values of a quantity without their intervals."""
-        return quantity(self.model)
+        return quantity(next(self.models()))
 
     @property
     @abstractmethod
