@@ -21,6 +21,7 @@ from . import (
     data,
     estimate,
     evaluate,
+    explain,
     fit,
     generate,
     importing,
@@ -140,6 +141,7 @@ app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(estimate.estimate)
 app.command()(whatif.whatif)
+app.command()(explain.explain)
 app.add_typer(show.app, name="show")
 app.add_typer(data.app, name="data")
 

@@ -65,7 +65,13 @@ class TripleEffect:
     triples: Triples
     added: Measured | None  # one value: the mean over triples
     moved: Measured | None
-    changes: Values  # of each triple as the third object is added
+    changes: Values  # of each triple, as the third object is added or, if that is main, moved
+    moves: bool  # whether the data lack the sets without a third object: moving is the measure
+
+    @property
+    def main(self) -> Measured | None:
+        """The measure that needs no sets of a size that the data do not have."""
+        return self.moved if self.moves else self.added
 
 
 @dataclass(frozen=True)
@@ -199,17 +205,20 @@ class _Explainer:
         self.progress("attraction, compromise and similarity")
         for found in triples(self.tasks, self.declared, self.seed):
             if len(found.entries) == 0:
-                yield TripleEffect(found, None, None, np.zeros(0))
+                yield TripleEffect(found, None, None, np.zeros(0), moves=False)
                 continue
             yield self._effect(found, self.declared)
 
     def _effect(self, found: Triples, directions: Directions) -> TripleEffect:
         """Return the means over triples, as the third object is added and as it is moved."""
+        tasks, learner = self.tasks, self.learner
+        moves = not set(tasks.sizes[found.sets] - 1) <= set(tasks.sizes)
         return TripleEffect(
             found,
-            self._measured(lambda one: _mean(added(one, self.tasks, found))),
-            self._measured(lambda one: _mean(moved(one, self.tasks, found, directions))),
-            added(self.learner, self.tasks, found),
+            self._measured(lambda one: _mean(added(one, tasks, found))),
+            self._measured(lambda one: _mean(moved(one, tasks, found, directions))),
+            moved(learner, tasks, found, directions) if moves else added(learner, tasks, found),
+            moves,
         )
 
     def _importance(self, groups: Sequence[FeatureGroup]) -> Measured | None:

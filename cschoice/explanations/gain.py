@@ -45,11 +45,13 @@ class Refits:
 
     folds: tuple[FoldFit, ...]
     gain: Gain | None
+    others: tuple[FoldFit, ...] = ()  # fitted alike from another start, where that matters
 
     @property
-    def copies(self) -> list[Learner]:
-        """The fitted copies."""
-        return [one.learner for one in self.folds]
+    def copies(self) -> list[list[Learner]]:
+        """The fitted copies by fold."""
+        rows = (self.folds, self.others) if self.others else (self.folds,)
+        return [[one.learner for one in row] for row in zip(*rows, strict=True)]
 
 
 def refit(
@@ -57,9 +59,11 @@ def refit(
 ) -> Refits:
     """Fit the learner and its partner without each fold."""
     own = _fitted(learner, tasks, folds, seed, progress)
+    starts_matter = hasattr(learner, "network_")  # a second one shows how much
+    others = _fitted(learner, tasks, folds, seed, progress, start=1) if starts_matter else []
     pair = pair_of(learner, tasks.kind)
     if pair is None:
-        return Refits(tuple(own), None)
+        return Refits(tuple(own), None, tuple(others))
     other = pair.without if pair.with_ is learner else pair.with_
     beside = _fitted(other, tasks, folds, seed, progress)
     scores = {id(learner): _columns(own), id(other): _columns(beside)}
@@ -70,17 +74,24 @@ def refit(
         scores[id(pair.with_)],
         1 / (folds - 1),
     )
-    return Refits(tuple(own), gain)
+    return Refits(tuple(own), gain, tuple(others))
 
 
 def _fitted(
-    learner: Learner, tasks: ChoiceTasks, folds: int, seed: int, progress: Progress
+    learner: Learner,
+    tasks: ChoiceTasks,
+    folds: int,
+    seed: int,
+    progress: Progress,
+    start: int = 0,
 ) -> list[FoldFit]:
     """Fit a copy without each fold, and tell which one it is."""
-    waiting = fits(learner, tasks, folds, seed=seed)
+    waiting = fits(learner, tasks, folds, seed=seed, start=start)
+    again = ", from another start" if start else ""
     found = []
     for fold in range(folds):
-        progress(f"fitting {label_of(learner)} without a part of the data: {fold + 1} of {folds}")
+        part = f"{fold + 1} of {folds}"
+        progress(f"fitting {label_of(learner)} without a part of the data{again}: {part}")
         found.append(next(waiting))
     return found
 

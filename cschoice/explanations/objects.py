@@ -58,11 +58,11 @@ def _alternatives(tasks: ChoiceTasks) -> Objects | None:
         return None
     columns = [tasks.feature_names.index(f"constant={name}") for name in encoding.constants]
     constants = tasks.table[:, columns] > 0
-    codes = np.where(constants.any(1), constants.argmax(1), len(columns))
-    names = [*encoding.constants]
-    if (codes == len(columns)).any():
-        names.append(encoding.reference or "another")
-    return Objects("alternative", tuple(names), codes[tasks.items])
+    codes = np.where(constants.any(1), constants.argmax(1) + 1, 0)
+    names = (encoding.reference or "another", *encoding.constants)
+    if not (codes == 0).any():
+        codes, names = codes - 1, names[1:]
+    return Objects("alternative", names, codes[tasks.items])
 
 
 def _items(tasks: ChoiceTasks) -> Objects | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cschoice.explanations.features import feature_groups
 from cschoice.explanations.halo import Influences
 from cschoice.explanations.sets import Entries, Values
 from cschoice.explanations.triples import Directions
@@ -60,11 +61,12 @@ def _candidates(tasks: ChoiceTasks, found: Influences, directions: Directions) -
         "the rival is dominated": ((worth <= 0).all(1) & (worth < 0).any(1)).astype(float),
         "the same object": (gap == 0).all(1).astype(float),
     }
-    for column in range(min(gap.shape[1], _MOST_FEATURES)):
-        name = tasks.feature_names[column]
-        values[f"distance in {name}"] = np.abs(gap[:, column])
+    numbers = [group for group in feature_groups(tasks) if group.numeric is not None]
+    for group in numbers[:_MOST_FEATURES]:
+        own = gap[:, group.numeric]
+        values[f"distance in {group.name}"] = np.abs(own)
         # The difference itself is a part of each object alone: its means are taken out.
-        values[f"higher in {name}"] = (gap[:, column] > 0).astype(float)
+        values[f"the rival is higher in {group.name}"] = (own > 0).astype(float)
     if gap.shape[1] == 1:
         del values["distance"]
     return values

@@ -45,23 +45,22 @@ class Measured:
 
 
 def measured(
-    model: Learner, copies: Sequence[Learner], quantity: Callable[[Learner], Values]
+    model: Learner, copies: Sequence[Sequence[Learner]], quantity: Callable[[Learner], Values]
 ) -> Measured:
-    """Return a quantity of the model with its uncertainty, by the jackknife over groups of tasks.
-
-    The copies have each seen all but one part of the data. Their differences show what other data
-    and, for networks, other starting weights would have given.
-    """
-    return jackknife(quantity(model), [quantity(copy) for copy in copies])
+    """Return a quantity of the model with its uncertainty: of other data, and of other starts."""
+    return jackknife(quantity(model), [[quantity(one) for one in row] for row in copies])
 
 
-def jackknife(values: Values, of_copies: Sequence[Values]) -> Measured:
+def jackknife(values: Values, of_copies: Sequence[Sequence[Values]]) -> Measured:
     """Return values with the errors that the values of copies show.
 
-    The variance is (K − 1)/K times the sum of squares around the mean of K copies; the interval is
-    Student's with K − 1 degrees of freedom.
+    A row of copies has seen all but one of K parts of the data; the copies in a row differ in the
+    start of their training. The variance of the data is (K − 1)²/K times that between the means of
+    rows, less what starts add to it; the variance of the start is that within rows. The interval
+    is Student's with K − 1 degrees of freedom. With one copy in a row, this is the jackknife.
 
-    >>> one = jackknife(np.array([2.0]), [np.array([1.9]), np.array([2.0]), np.array([2.1])])
+    >>> rows = [[np.array([1.9])], [np.array([2.0])], [np.array([2.1])]]
+    >>> one = jackknife(np.array([2.0]), rows)
     >>> one.errors.round(4).tolist(), one.low.round(3).tolist()
     ([0.1155], [1.503])
     """
@@ -71,8 +70,12 @@ def jackknife(values: Values, of_copies: Sequence[Values]) -> Measured:
     if n < 2:
         nothing = np.full(np.shape(values), math.nan)
         return Measured(values, nothing, nothing)
-    spread = np.var(np.stack(of_copies), axis=0)
-    errors = np.sqrt((n - 1) * spread)
+    copies = np.stack([np.stack(row) for row in of_copies])  # (parts, starts, …)
+    starts = copies.shape[1]
+    within = copies.var(axis=1, ddof=1).mean(axis=0) if starts > 1 else np.zeros(np.shape(values))
+    between = copies.mean(axis=1).var(axis=0, ddof=1)
+    of_data = (n - 1) ** 2 / n * np.maximum(between - within / starts, 0)
+    errors = np.sqrt(of_data + within)
     return Measured(values, errors, errors * float(t.isf((1 - LEVEL) / 2, n - 1)))
 
 

@@ -87,8 +87,12 @@ def fits(
     seed: int = 0,
     device: str = "cpu",
     decision: Decision = "threshold",
+    start: int = 0,
 ) -> Iterator[FoldFit]:
-    """Fit a copy of the learner without each fold in turn; a seed deals the same folds to all."""
+    """Fit a copy of the learner without each fold in turn; a seed deals the same folds to all.
+
+    Another ``start`` fits on the same folds with other random numbers.
+    """
     from sklearn.base import clone
 
     if problem := Whole(2).problem("folds", folds):
@@ -96,7 +100,8 @@ def fits(
     tested = fold_numbers(check_tasks(tasks), folds, seed_for(seed, "folds"))
     for fold in range(folds):
         fresh: Learner = clone(learner)
-        fit_seed = seed_for(seed, "fit", fold=fold)
+        again = {"start": start} if start else {}
+        fit_seed = seed_for(seed, "fit", fold=fold, **again)
         fresh.fit(tasks[tested != fold], seed=fit_seed, device=device, decision=decision)
         yield FoldFit(fresh, tasks[tested == fold])
 

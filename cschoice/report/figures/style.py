@@ -49,6 +49,8 @@ _STYLE: Any = {  # of matplotlib's settings
 # The colours of Okabe and Ito; greys for learners that see each object alone and linearly.
 _BLUE, _VERMILION, _GREEN = "#0072B2", "#D55E00", "#009E73"
 _SKY, _ORANGE, _PURPLE = "#56B4E9", "#E69F00", "#CC79A7"
+PALETTE = (_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE, _SKY)
+GAIN, LOSS = _BLUE, _VERMILION
 
 
 @dataclass(frozen=True)

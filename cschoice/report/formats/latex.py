@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cschoice.report.compute.summary import Summary
 from cschoice.report.contents.outline import TITLE, Section, outline
@@ -28,9 +28,13 @@ _SIZE = r"width=\linewidth, height=0.85\textheight, keepaspectratio"
 
 def latex(summary: Summary) -> Files:
     """Return tables, figures and ``report.tex``, which pdflatex compiles as it stands."""
-    sections = outline(summary)
+    return document("report", TITLE, outline(summary))
+
+
+def document(name: str, title: str, sections: Sequence[Section]) -> Files:
+    """Return a document of sections, with a file for each of its tables and figures."""
     files = {
-        "report.tex": _document(sections).encode(),
+        f"{name}.tex": _document(title, sections).encode(),
         "report-preamble.tex": preamble().encode(),
     }
     for section in sections:
@@ -41,8 +45,8 @@ def latex(summary: Summary) -> Files:
     return files
 
 
-def _document(sections: list[Section]) -> str:
-    lines = [rf"\title{{{TITLE}}}", r"\author{}", r"\date{}", r"\maketitle"]
+def _document(title: str, sections: Sequence[Section]) -> str:
+    lines = [rf"\title{{{escaped(title)}}}", r"\author{}", r"\date{}", r"\maketitle"]
     for section in sections:
         lines += _section(section)
     return HEAD + "\n".join(lines) + "\n\\end{document}\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
@@ -18,20 +18,24 @@ from cschoice.report.formats.text import Files
 
 def html(summary: Summary) -> Files:
     """Return the page."""
-    sections = outline(summary)
     about = f"{summary.inputs.experiment}, profile {summary.inputs.profile}"
-    whole = page(
-        title=escape(f"{TITLE}: {about}"),
-        heading=escape(TITLE),
+    shown = as_json(details(summary))
+    return {"report.html": document(TITLE, about, outline(summary), shown).encode()}
+
+
+def document(heading: str, about: str, sections: Sequence[Section], details: str = "{}") -> str:
+    """Return a page of sections."""
+    return page(
+        title=escape(f"{heading}: {about}"),
+        heading=escape(heading),
         about=escape(about),
         links="\n".join(
             f'<li><a href="#{section.name}">{escape(section.title)}</a></li>'
             for section in sections
         ),
         sections="\n".join(section_html(section) for section in sections),
-        details=as_json(details(summary)),
+        details=details,
     )
-    return {"report.html": whole.encode()}
 
 
 def page(
