@@ -1,6 +1,6 @@
 """Write the pages of docs/explained: what FETA has learned from two sets of the literature.
 
-    CSCHOICE_DATA=… python tools/explained.py [--only mlba] [--tasks 8000] [--folds 5]
+    CSCHOICE_DATA=… python tools/explained.py [--only mlba] [--tasks 10000] [--folds 5]
 
 Prints the seconds of each page. The pages hold aggregates of the data, and the features of the one
 set whose decision is explained.
@@ -65,7 +65,7 @@ def main() -> None:
     """Write the pages and print how long each took."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", nargs="+", default=list(PAGES), choices=list(PAGES))
-    parser.add_argument("--tasks", type=int, default=8_000)
+    parser.add_argument("--tasks", type=int, default=10_000)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=20)
     options = parser.parse_args()

@@ -7,12 +7,11 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from cschoice.io.spreadsheets import harmless
 from cschoice.report.contents.outline import Section
-from cschoice.report.formats.html import page, section_html
+from cschoice.report.formats.html import document as sections_html
 from cschoice.report.formats.latex import HEAD
 from cschoice.report.formats.latex_escapes import escaped
 from cschoice.report.formats.latex_tables import preamble, table_tex
@@ -41,13 +40,7 @@ def latex(document: Document) -> str:
 
 def html(document: Document) -> str:
     """Return one page that needs nothing else, with its figures."""
-    title = escape(document.title)
-    links = "\n".join(
-        f'<li><a href="#{section.name}">{escape(section.title)}</a></li>'
-        for section in document.sections
-    )
-    sections = "\n".join(section_html(section) for section in document.sections)
-    return page(title=title, heading=title, about="", links=links, sections=sections)
+    return sections_html(document.title, "", document.sections)
 
 
 def markdown(document: Document) -> str:

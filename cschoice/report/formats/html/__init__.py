@@ -26,14 +26,14 @@ def html(summary: Summary) -> Files:
 def document(heading: str, about: str, sections: Sequence[Section], details: str = "{}") -> str:
     """Return a page of sections."""
     return page(
-        title=escape(f"{heading}: {about}"),
+        title=escape(f"{heading}: {about}" if about else heading),
         heading=escape(heading),
         about=escape(about),
         links="\n".join(
             f'<li><a href="#{section.name}">{escape(section.title)}</a></li>'
             for section in sections
         ),
-        sections="\n".join(section_html(section) for section in sections),
+        sections="\n".join(_section(section) for section in sections),
         details=details,
     )
 
@@ -63,7 +63,7 @@ def _file(name: str) -> str:
     return (files("cschoice.report.formats.html") / name).read_text(encoding="utf-8")
 
 
-def section_html(section: Section) -> str:
+def _section(section: Section) -> str:
     """Return a section with its tables, figures and details."""
     return "\n".join(
         [
