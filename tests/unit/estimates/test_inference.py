@@ -146,6 +146,17 @@ def test_every_kind_of_standard_error_is_what_its_name_says(found):
     )
 
 
+def test_a_penalty_is_part_of_every_standard_error():
+    """The matrix that is inverted is written out here: Hessian and penalty."""
+    found = estimate(choices(n_people=50), features=NAMES, parameters={"l2": 0.1})
+    penalty = found.learner.penalty(found.learner._data(found.tasks))
+    assert (penalty > 1).all()
+    inverse = np.linalg.inv(found.optimum.hessian + np.diag(penalty))
+    np.testing.assert_allclose(found.covariance(), inverse, rtol=1e-8)
+    robust = inverse @ (found.scores.T @ found.scores) @ inverse
+    np.testing.assert_allclose(found.covariance("robust"), robust, rtol=1e-8)
+
+
 def test_clusters_need_a_person_or_a_column():
     tasks = choices()
     alone = ChoiceTasks(tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind)

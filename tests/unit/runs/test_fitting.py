@@ -9,7 +9,10 @@ from cschoice.tasks import ChoiceTasks, Kind
 
 
 class Shifted:
-    """Test tasks whose features lie elsewhere, and spread more, than those of training tasks."""
+    """Test tasks whose features lie elsewhere, and spread more, than those of training tasks.
+
+    Both are slices of one table, as they are in most datasets: its rows are no training data yet.
+    """
 
     kind = Kind.SINGLETON
     standardize = True
@@ -17,10 +20,9 @@ class Shifted:
     def fold(self, index, seed):
         rng = np.random.default_rng(seed + index)
         x = rng.normal(size=(40, 3, 2))
-        return (
-            ChoiceTasks.from_dense(2 * x + 1, np.zeros(40, int), self.kind),
-            ChoiceTasks.from_dense(10 * x + 7, np.zeros(40, int), self.kind),
-        )
+        both = np.concatenate([2 * x + 1, 10 * x + 7])
+        tasks = ChoiceTasks.from_dense(both, np.zeros(80, int), self.kind)
+        return tasks[:40], tasks[40:]
 
 
 def test_the_scale_is_learned_on_training_tasks_alone():
