@@ -5,6 +5,11 @@ a fresh one seconds, as long as many a job. So one process loads them once, does
 is forked for each job. It runs no thread of its own and never touches a GPU: that is what makes
 its forks as good as fresh processes. Elsewhere than on Linux, system libraries may not survive a
 fork.
+
+The fork server of the standard library does not do here: its children import the script that
+started them, so that one which calls ``run_study`` would call it again in every job; there is one
+per process, whose environment and list of modules to load are those of its first start, for
+everybody; and its children write to the stderr of the server, not to a log of their own.
 """
 
 from __future__ import annotations

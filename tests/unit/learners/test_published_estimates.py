@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
+from published_data import read
 
 from cschoice.learners import make_learner
 from cschoice.learners.logit.inference import IdentificationWarning
 from cschoice.tasks import ChoiceTasks, Kind
-
-
-def read(name: str) -> pd.DataFrame:
-    folder = os.environ.get("CSCHOICE_DATA")
-    if folder is None:
-        pytest.skip("CSCHOICE_DATA does not name a folder with the data")
-    path = Path(folder) / name
-    if not path.exists():
-        pytest.skip(f"{path} does not exist")
-    return pd.read_csv(path)
 
 
 @pytest.fixture(scope="module")
