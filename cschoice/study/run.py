@@ -12,12 +12,11 @@ from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.errors import InvalidParameter
 from cschoice.io.locks import claimed_by_living
 from cschoice.runs.collect import check_tables, collect
-from cschoice.runs.executors import Executor, OnEvent, Outcome
-from cschoice.runs.executors.local import LocalExecutor, local_slots
+from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings, make_executor
 from cschoice.runs.records import Job, Record, State
 from cschoice.runs.run import run_jobs
 from cschoice.runs.store import Progress, ResultStore
-from cschoice.study.config import DEFAULT_PROFILE, load
+from cschoice.study.config import DEFAULT_PROFILE, load, with_options
 from cschoice.study.plan import Selection, plan, planned_on_disk
 from cschoice.study.settings import Study
 
@@ -92,7 +91,10 @@ def run_study(
     folds: int | None = None,
     trials: int | None = None,
     results: str | Path = "results",
-    executor: Executor | None = None,
+    executor: str | None = None,
+    device: str = "auto",
+    workers: int | None = None,
+    keep_predictions: bool = False,
     redo: bool = False,
     on_event: OnEvent = _ignore,
     on_outcome: OnOutcome = _ignore,
@@ -100,14 +102,16 @@ def run_study(
     """Run the jobs that are left of a study and write the tables, as ``cschoice run`` does.
 
     The study is that of a file, else of experiments.yaml in this folder, else the built-in one;
-    learners and datasets are names or globs, none means all. Jobs run on this machine, one per
-    GPU or core, unless an executor for the same ``results`` is given. ``on_event`` follows the
+    learners and datasets are names or globs, none means all. Jobs run where the study says, else on
+    this machine, one per GPU or core; ``executor`` names another place. ``on_event`` follows the
     jobs while they run, ``on_outcome`` gets each one's end.
     """
     study = load(None if config is None else Path(config))
     selection = Selection(experiment, profile, learners, datasets, folds, trials)
     run = StudyRun(study, selection, ResultStore(Path(results)), redo=redo)
-    where = executor or LocalExecutor(run.store, local_slots("auto", None))
+    resources = with_options(study.executor, name=executor)
+    settings = Settings(resources, device, workers, keep_predictions)
+    where = make_executor(resources.name, run.store, settings)
     run.open()
     for outcome, record in run.outcomes(where, on_event):
         on_outcome(outcome, record)

@@ -19,6 +19,23 @@ def test_a_study_runs_and_its_results_are_tables(tmp_path):
     assert run_study(**asked).left == []
 
 
+def test_executor_and_predictions_are_asked_for_as_on_the_command_line(tmp_path):
+    asked = {"profile": "smoke", "learners": ["mnl"], "datasets": ["medoid"], "folds": 1}
+    places = set()
+    run_study(
+        **asked,
+        results=tmp_path,
+        executor="inline",
+        keep_predictions=True,
+        on_event=lambda _, place, __: places.add(place),
+    )
+    assert places == {"cpu"}  # a process of its own would have a number
+    assert list(tmp_path.glob("runs/*/*/medoid/mnl/fold-0/predictions.parquet"))
+    with pytest.raises(UnknownName, match="did you mean 'inline'"):
+        run_study(**asked, results=tmp_path / "other", executor="inlin")
+    assert not (tmp_path / "other").exists()
+
+
 def test_results_that_are_not_there_are_named(tmp_path):
     with pytest.raises(FileNotUsable, match="run 'cschoice run' first"):
         load_results(tmp_path)
