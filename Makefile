@@ -4,7 +4,7 @@ BIN := .venv/bin
 KERNELS := $(wildcard cschoice/nets/kernels/*.[ch])
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test faults check lint type layers bench study readme wheel fmt setup clean
+.PHONY: demo test lowest faults check lint type layers bench study readme wheel fmt setup clean
 
 demo: .venv/installed
 	$(BIN)/cschoice run --profile demo --results results/demo \
@@ -15,6 +15,11 @@ demo: .venv/installed
 
 test: lint type layers
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long"
+
+# Unit tests and the command line with the lowest versions that pyproject.toml allows, in an
+# environment of its own; torch excepted, see tools/lowest.py. Real data are left to 'make test'.
+lowest: .venv-lowest/installed
+	env -u CSCHOICE_DATA OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n 2 tests/unit tests/cli/test_cli.py
 
 faults: setup
 	$(BIN)/python -m pytest -m long tests/faults tests/cluster
@@ -69,5 +74,13 @@ setup: .venv/installed-dev
 	$(PIP) -e '.[dev]'
 	touch $@ .venv/installed
 
+.venv-lowest/installed: pyproject.toml constraints.txt tools/lowest.py $(KERNELS)
+	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tools/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/pip install --quiet --disable-pip-version-check \
+	    -c .venv-lowest/constraints.txt -e '.[hypervolume,slurm]' duckdb hypothesis \
+	    pytest pytest-xdist selenium
+	touch $@
+
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv .venv-lowest build dist *.egg-info

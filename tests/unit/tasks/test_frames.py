@@ -182,7 +182,7 @@ def test_gaps_are_filled_as_asked(impute, cost, mode):
 
 
 def test_tasks_that_cannot_be_learned_from_are_dropped_on_request():
-    frame = pd.concat([LONG, LONG.assign(trip=LONG["trip"] + 100, cost=None)])
+    frame = pd.concat([LONG, LONG.assign(trip=LONG["trip"] + 100, cost=np.nan)])
     tasks = ChoiceTasks.from_frame(frame, **TRIPS, drop_invalid=True)
     assert tasks == ChoiceTasks.from_frame(LONG, **TRIPS)
 
