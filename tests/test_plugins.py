@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from cschoice_cli.main import app
 from job_examples import make_job
+from trips_example import trips
 from typer.testing import CliRunner
 
 from cschoice.errors import InvalidPlugin
@@ -284,4 +285,17 @@ def test_a_damaged_import_is_named_and_skipped():
     assert "warning: data/trips/cschoice.json is damaged" in shown.stderr
     line = "run --profile smoke --folds 1 --learner random --dataset"
     assert "1 of 1 jobs done" in run(f"{line} medoid").stdout
+    assert "error: data/trips/cschoice.json is damaged" in run(f"{line} trips", 2).stderr
+
+
+@pytest.mark.usefixtures("here")
+def test_results_on_a_damaged_import_stop_no_other_command():
+    trips(30).to_csv("trips.csv", index=False)
+    run("import trips.csv --name trips --task trip --chosen chosen --features cost,time")
+    line = "run --profile smoke --folds 1 --learner random --executor inline --dataset"
+    run(f"{line} trips")
+    Path("data/trips/cschoice.json").write_text("{}")
+    assert "1 of 1 jobs done" in run(f"{line} medoid").stdout
+    for command in ("report --profile smoke", "collect", "status --profile smoke -d medoid"):
+        assert "warning: data/trips/cschoice.json is damaged" in run(command).stderr, command
     assert "error: data/trips/cschoice.json is damaged" in run(f"{line} trips", 2).stderr

@@ -9,7 +9,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from cschoice.datasets import DATASETS, make_dataset
-from cschoice.errors import ConfigError, InvalidParameter, InvalidPlugin, UnknownName
+from cschoice.errors import (
+    ConfigError,
+    CschoiceError,
+    InvalidParameter,
+    InvalidPlugin,
+    UnknownName,
+)
 from cschoice.learners import LEARNERS
 from cschoice.registry import load, unknown_name
 from cschoice.runs.protocols.protocol import protocol_of
@@ -214,13 +220,21 @@ def plan_of(
         groups.setdefault((name.experiment, name.profile), []).append(name)
     for (experiment, profile), group in groups.items():
         learners = sorted({name.learner for name in group if study.knows(name.learner)})
-        datasets = sorted({name.dataset for name in group if name.dataset in DATASETS})
+        datasets = sorted({name.dataset for name in group if _is_usable(name.dataset)})
         n_folds = 1 + max(name.fold for name in group)
         known = profile in study.profiles and experiment in study.experiments
         if known and learners and datasets:
             selection = Selection(experiment, profile, learners, datasets, n_folds, n_trials)
             with suppress(ConfigError, InvalidPlugin):
                 yield from plan(study, selection, store)
+
+
+def _is_usable(dataset: str) -> bool:
+    """Return whether there is a dataset of that name; one that is damaged is as good as none."""
+    try:
+        return DATASETS[dataset] is not None
+    except CschoiceError:
+        return False
 
 
 def remarks(jobs: Iterable[Job]) -> dict[str, list[Job]]:
