@@ -38,15 +38,34 @@ from cschoice.study.settings import (
 
 DEFAULT_FILE = "experiments.yaml"
 DEFAULT_PROFILE = "laptop"
+_NEEDED = {"experiments", "profiles"}
 
 
 def load(path: Path | None = None) -> Study:
-    """Read a study: the file given, else experiments.yaml here, else the built-in one."""
+    """Read a study: the file given, else experiments.yaml here, else the built-in one.
+
+    Experiments and profiles that a file leaves out are the built-in ones.
+    """
+    built_in = Path(str(files("cschoice") / DEFAULT_FILE))
     if path is None:
         path = Path(DEFAULT_FILE)
         if not path.exists():
-            path = Path(str(files("cschoice") / DEFAULT_FILE))
-    return check(read_yaml(path), path)
+            path = built_in
+    content = read_yaml(path)
+    if isinstance(content, dict) and content and not content.keys() >= _NEEDED:
+        content = _completed(content, read_yaml(built_in))
+    return check(content, path)
+
+
+def _completed(content: Mapping[str, Any], built_in: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the sections that are left out, with the learners that built-in experiments name."""
+    completed = {**built_in, **content}
+    own = content.get("learners", {})
+    if "experiments" in content:
+        completed["learners"] = own
+    elif isinstance(own, dict):
+        completed["learners"] = {**built_in.get("learners", {}), **own}
+    return completed
 
 
 def check(content: Any, path: Path) -> Study:

@@ -33,6 +33,28 @@ def test_a_file_in_the_folder_is_taken_first(tmp_path, monkeypatch):
     assert list(load().experiments) == ["mine"]
 
 
+def test_a_file_needs_only_what_is_different(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "experiments.yaml"
+    path.write_text("learners: {feta-wide: {learner: feta, parameters: {n_units: 256}}}\n")
+    study, built_in = load(), load(ROOT / "experiments.yaml")
+    assert study.profiles == built_in.profiles
+    assert study.experiments == built_in.experiments
+    assert set(study.learners) == {*built_in.learners, "feta-wide"}
+    (job,) = plan(study, Selection("study", "smoke", ["feta-wide"], ["medoid"], 1), NOTHING)
+    assert job.learner_parameters["n_units"] == 256
+    path.write_text("experiments: {mine: {protocol: nested, datasets: [medoid], learners: [mnl]}}")
+    assert list(load().experiments) == ["mine"]
+    assert load().learners == {}
+    assert load().profiles == built_in.profiles
+    path.write_text("profiles: {laptop: {trials: 3}}")
+    assert load().profile("laptop").trials == 3
+    assert list(load().profiles) == ["laptop"]
+    path.write_text("learnrs: {}")
+    with pytest.raises(ConfigError, match="learnrs: unknown key; did you mean 'learners'"):
+        load()
+
+
 def test_the_study_is_the_papers():
     study = load(ROOT / "experiments.yaml")
     experiment = study.experiment("study")
