@@ -25,6 +25,8 @@ from cschoice.registry import unknown_name
 from cschoice.tasks import ChoiceTasks
 
 FIXED, AT_BOUND, UNIDENTIFIED = "fixed", "at its bound", "not identified"
+RUNS_AWAY = "runs to infinity"
+_LARGE = 15.0  # a coefficient times the size of its feature: odds of a million
 _STEP = 1e-20  # of complex derivatives
 Progress = Callable[[int, int], None]  # replications done, and of how many
 
@@ -144,6 +146,8 @@ class Estimates:
         """Return why each parameter has no standard error; an empty text if it has one."""
         low, high = self.bounds
         known = self._inverse[1]
+        sizes = self.learner.sizes(self._data) / len(self.tasks)
+        large = np.abs(self.values) * np.sqrt(sizes) > _LARGE
         return [
             FIXED
             if low[k] == high[k]
@@ -151,9 +155,17 @@ class Estimates:
             if not self.optimum.free[k]
             else ""
             if known[k]
+            else RUNS_AWAY
+            if large[k]
             else UNIDENTIFIED
             for k in range(len(self.names))
         ]
+
+    @property
+    def rank(self) -> int:
+        """Return the number of free directions in which the likelihood is curved."""
+        curvature = self.optimum.hessian + np.diag(self.learner.penalty(self._data))
+        return round(float(np.sum(self._inverse[0] * curvature)))  # the trace of a projection
 
     def covariance(self, kind: str = CLASSICAL) -> Matrix:
         """Return the covariance matrix of the estimates; NaN where there is none."""

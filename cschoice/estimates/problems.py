@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from cschoice.errors import NotEstimable
-from cschoice.estimates.estimates import AT_BOUND, FIXED, UNIDENTIFIED, Estimates
+from cschoice.estimates.estimates import AT_BOUND, FIXED, RUNS_AWAY, UNIDENTIFIED, Estimates
 from cschoice.estimates.optimum import Optimum
 from cschoice.estimates.samples import CONSTANT
 from cschoice.estimates.specification import Design
@@ -27,12 +27,18 @@ def check_choices(made: Design) -> None:
         for name, column in made.sample.alternatives.items()
         if not made.sample.column(column)[made.tasks.chosen].any()
     ]
-    lost = [name for name in never if f"{CONSTANT}{name}" in made.names]
-    if lost:
-        raise NotEstimable(
-            f"alternative '{lost[0]}' is never chosen: its constant would run to minus infinity; "
-            "leave its constant out, or make it the reference"
-        )
+    has = {name for name in made.sample.alternatives if f"{CONSTANT}{name}" in made.names}
+    for name in never:
+        if name in has:
+            raise NotEstimable(
+                f"alternative '{name}' is never chosen: its constant would run to minus infinity; "
+                "leave the alternative out of the table, or its constant out of the utility"
+            )
+        if len(has) == len(made.sample.alternatives) - 1:
+            raise NotEstimable(
+                f"alternative '{name}' is never chosen: as the reference it would make the other "
+                "constants run to infinity; leave it out of the table, or a constant out"
+            )
 
 
 def check_separation(made: Design, optimum: Optimum) -> None:
@@ -82,7 +88,7 @@ def notes_of(estimates: Estimates) -> Estimates:
     notes = list(estimates.notes)
     named = {
         remark: [estimates.names[k] for k in estimates.shown if remarks[k] == remark]
-        for remark in (UNIDENTIFIED, AT_BOUND, FIXED)
+        for remark in (UNIDENTIFIED, RUNS_AWAY, AT_BOUND, FIXED)
     }
     if n_network := len(remarks) - len(estimates.shown):
         notes.append(
@@ -94,6 +100,12 @@ def notes_of(estimates: Estimates) -> Estimates:
             f"not identified: {', '.join(lost)}: these columns are collinear, or constant within "
             "tasks; leave one out"
         )
+    if away := named[RUNS_AWAY]:
+        notes.append(
+            f"runs to infinity: {', '.join(away)}: the model predicts some choices without an "
+            "error; fewer classes or parameters, or bounds, help"
+        )
+    notes += _notes_on_people(estimates)
     values = dict(zip(estimates.names, estimates.values.tolist(), strict=True))
     if at := named[AT_BOUND]:
         notes.append(f"at its bound: {', '.join(f'{name} = {values[name]:.6g}' for name in at)}")
@@ -102,5 +114,23 @@ def notes_of(estimates: Estimates) -> Estimates:
             "not converged: the estimates are about "
             f"{estimates.optimum.distance:.2g} standard errors from the optimum"
         )
-    n_free = sum(1 for remark in remarks if remark in ("", AT_BOUND))
-    return replace(estimates, notes=tuple(notes), fit=replace(estimates.fit, n_parameters=n_free))
+    n_parameters = estimates.rank + remarks.count(AT_BOUND)
+    fit = replace(estimates.fit, n_parameters=n_parameters)
+    return replace(estimates, notes=tuple(notes), fit=fit)
+
+
+def _notes_on_people(estimates: Estimates) -> list[str]:
+    """Return a note on people who chose once, where a model tells people from their choices."""
+    units = estimates.learner.units(estimates.tasks)
+    if units is None:
+        return []
+    n_tasks = np.bincount(units)
+    n_once, n_people = int((n_tasks == 1).sum()), len(n_tasks)
+    if not n_once:
+        return []
+    if n_once < n_people:
+        return [f"{n_once:,} of {n_people:,} people have one task only"]
+    return [
+        "every person has one task only: differences between people cannot be told from chance "
+        "by repeated choices, but by the form of the model alone"
+    ]
