@@ -103,6 +103,15 @@ def estimate(
             rich_help_panel=_MODEL,
         ),
     ] = False,
+    money: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COEFFICIENT",
+            help="For mnl and mixed-logit: estimate amounts of it, willingness to pay, instead of "
+            "coefficients.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     error: Annotated[
         list[str] | None,
         typer.Option(
@@ -252,6 +261,7 @@ def estimate(
         "max_dissimilarity": max_dissimilarity,
         "random": ", ".join(random or []),
         "correlated": correlated,
+        "money": money,
         "errors": error,
         "draws": draws,
         "integration": integration,

@@ -15,6 +15,7 @@ MODELS = {
     "lcl-rank": ("lcl", {"rank": 2, "n_starts": 2}),
     "cdm": ("cdm", {}),
     "cdm-rank": ("cdm", {"rank": 2, "n_starts": 2}),
+    "mnl-money": ("mnl", {"money_feature": 0}),
     "nl": ("nl", {"n_nests": 3}),
     "nl-given": ("nl", {"nest_feature": 3}),
     "nl-centre": ("nl", {"n_nests": 3, "nest_utility": "centre"}),

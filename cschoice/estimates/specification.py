@@ -40,6 +40,7 @@ class Specification:
     max_dissimilarity: float | None = None  # of nests
     random: Mapping[str, str] = field(default_factory=dict)  # coefficient -> its distribution
     correlated: bool = False  # random coefficients
+    money: str | None = None  # the coefficient in whose units others are estimated
     draws: int | None = None  # of random coefficients, per person
     integration: str | None = None  # sobol, halton or mlhs
     classes: str = "2"  # of a latent class logit, or a range: the best by BIC

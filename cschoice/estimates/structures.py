@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +27,28 @@ _DRAWS = 500  # of random coefficients, per person
 
 def structure_of(model: str, made: Design, specification: Specification) -> Structure:
     """Return the structure of a model."""
+    structure = _structure_of(model, made, specification)
+    if specification.money is None:
+        return structure
+    return _in_money(structure, specification.money)
+
+
+def _in_money(structure: Structure, money: str) -> Structure:
+    """Return the structure in which coefficients are amounts of money."""
+    if structure.learner not in ("mnl", "panel-mixed-logit"):
+        raise InvalidParameter(f"money is for mnl and mixed-logit, not for {structure.learner}")
+    if money not in structure.features:
+        raise InvalidParameter("money: " + unknown_name("coefficient", money, structure.features))
+    labels = {}
+    for name in structure.features:
+        if name != money:
+            labels[name] = f"{name} in {money}"
+            labels[f"deviation of {name}"] = f"deviation of {name} in {money}"
+    parameters = {**structure.parameters, "money_feature": structure.features.index(money)}
+    return replace(structure, parameters=parameters, labels={**structure.labels, **labels})
+
+
+def _structure_of(model: str, made: Design, specification: Specification) -> Structure:
     if model in NESTED:
         return nested(model, made, specification)
     if model in ("mixed-logit", "panel-mixed-logit"):

@@ -80,6 +80,8 @@ def willingness_to_pay(
 
 def _places(estimates: Estimates, money: str) -> list[int]:
     """Return the places of money's coefficients: one, or one for each class."""
+    if getattr(estimates.learner, "money_feature", None) is not None:
+        raise InvalidParameter("the estimates are amounts already: leave out wtp, or money")
     found = [
         k
         for k in range(estimates.n_coefficients)

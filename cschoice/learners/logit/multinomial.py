@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from cschoice.learners.logit.amounts import amounts_of, by_amounts, check_money, coefficients_of
 from cschoice.learners.logit.inference import Matrix
 from cschoice.learners.logit.layout import Block, TaskLayout, Values, linear_utilities
 from cschoice.learners.logit.maximum_likelihood import LogitLearner
 from cschoice.learners.logit.optimization import Vector, minimize, newton
 from cschoice.learners.logit.softmax import log_softmax, softplus
-from cschoice.space import Dimension, Limit, Number, Real
+from cschoice.space import Dimension, Limit, Number, Optional, Real, Whole
 from cschoice.tasks import ChoiceTasks, Kind
 
 _NEWTON_FEATURES = 256  # with more, a Hessian costs more than the steps it saves
@@ -26,30 +27,44 @@ class MultinomialLogit(LogitLearner):
 
     Subset choice has an intercept, so that utility zero means a probability of one half; in
     singleton choice it would cancel. The loss is convex, so the estimate is its global minimum.
+    With ``money_feature`` the other coefficients are amounts of that feature, see ``amounts``.
     """
 
     name = "mnl"
-    limits: ClassVar[Mapping[str, Limit]] = {"l2": Number(0)}
+    limits: ClassVar[Mapping[str, Limit]] = {"l2": Number(0), "money_feature": Optional(Whole(0))}
     search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
 
     coefficients_: Vector
     intercept_: Vector
+    money_feature: int | None = None
 
-    def __init__(self, l2: float = 1e-5) -> None:
+    def __init__(self, l2: float = 1e-5, money_feature: int | None = None) -> None:
         self.l2 = l2
+        self.money_feature = money_feature
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
+        check_money(self.money_feature, tasks)
         layout = self._data(tasks)
         found = fit_linear(layout, self.l2 * self._penalty_weights(layout))
+        if self.money_feature is not None:
+            found = amounts_of(found, self.money_feature)
+            scores, penalty = self._scores(layout, found), self.penalty(layout)
+            curvature = scores.T @ scores + np.diag(penalty)
+            found = minimize(self._penalized(layout, penalty), found, curvature)
         self._take(found, -float(self._loss(layout, found)[0]))
 
     def _utilities(self, tasks: ChoiceTasks) -> NDArray[np.float64]:
-        return linear_utilities(tasks, self.coefficients_) + float(self.intercept_.sum())
+        return linear_utilities(tasks, self._own()) + float(self.intercept_.sum())
+
+    def _own(self) -> Vector:
+        """Return the coefficients of features, whatever was estimated."""
+        own: Vector = coefficients_of(self.coefficients_, self.money_feature)
+        return own
 
     def _inclusive_values(self, tasks: ChoiceTasks) -> Vector | None:
         if tasks.kind is Kind.SUBSET:
             return None  # nothing is given up for what is included
-        values = linear_utilities(tasks, self.coefficients_)
+        values = linear_utilities(tasks, self._own())
         largest = tasks.reduce(np.maximum, values)
         sums: Vector = np.log(tasks.reduce(np.add, np.exp(values - tasks.spread(largest))))
         return largest + sums
@@ -59,7 +74,7 @@ class MultinomialLogit(LogitLearner):
         tasks: ChoiceTasks,  # noqa: ARG002 - the same everywhere
         weights: NDArray[np.floating[Any]],
     ) -> Vector:
-        gradient: Vector = np.outer(weights, self.coefficients_)
+        gradient: Vector = np.outer(weights, self._own())
         return gradient
 
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> TaskLayout:
@@ -78,13 +93,20 @@ class MultinomialLogit(LogitLearner):
         return [*features, *["intercept"] * len(self.intercept_)]
 
     def _loss(self, data: TaskLayout, parameters: Values) -> tuple[Any, Values]:
-        return loss_gradient(data, parameters)
+        money = self.money_feature
+        loss, gradient = loss_gradient(data, coefficients_of(parameters, money))
+        return loss, by_amounts(gradient, parameters, money)
 
     def _hessian(self, data: TaskLayout, parameters: Vector) -> Matrix:
+        if self.money_feature is not None:
+            return super()._hessian(data, parameters)
         return loss_terms(data, data.blocks, parameters)[2]
 
     def _scores(self, data: TaskLayout, parameters: Vector) -> Vector:
-        return linear_scores(data, parameters)
+        money = self.money_feature
+        scores = linear_scores(data, coefficients_of(parameters, money))
+        found: Vector = by_amounts(scores, parameters, money)
+        return found
 
 
 def linear_scores(layout: TaskLayout, coefficients: Vector) -> Vector:

@@ -27,6 +27,7 @@ class Tastes:
     random: NDArray[np.int64]  # features
     distributions: tuple[str, ...]
     draws: NDArray[np.float64]  # (people, random, draws), or (1, …) if people share them
+    money: int | None = None  # the feature of which other coefficients are amounts
 
     def of_people(self, people: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the draws of some people."""
@@ -71,13 +72,21 @@ def people_terms(
     by_spread = np.empty((len(logs), n_random, n_random), dtype=dtype)
     for block in data.panel.blocks:
         draws = data.tastes.of_people(block.people)
-        _, slopes, residuals, shares, log = _block(data.tastes, block, means, spreads)
-        logs[block.people] = log
+        made = _block(data.tastes, block, means, spreads)
+        logs[block.people] = made.logs
         x_random = block.differences[:, :, data.tastes.random]
-        residuals *= -shares[:, None]
+        residuals = made.chances
+        residuals *= -made.shares[:, None]
+        by_price = None
+        if made.scale is not None and made.worth is not None:
+            by_price = -(residuals * made.worth).sum(axis=1)
+            residuals *= made.scale[:, None]
         by_argument = x_random.swapaxes(1, 2) @ residuals
-        by_argument *= slopes
         by_mean[block.people] = (residuals.sum(axis=2)[:, None] @ block.differences)[:, 0]
+        if by_price is not None:
+            by_mean[block.people, data.tastes.money] = by_price.sum(axis=1)
+            by_argument[:, data.tastes.random == data.tastes.money] = by_price[:, None]
+        by_argument *= made.slopes
         by_mean[np.ix_(block.people, data.tastes.random)] = by_argument.sum(axis=2)
         by_spread[block.people] = by_argument @ draws.swapaxes(1, 2)
     if data.panel.weights is not None:
@@ -132,7 +141,8 @@ def _by_arguments(
 
     The second derivatives include the products of the gradients of a draw.
     """
-    coefficients, slopes, chances, shares, _ = _block(tastes, block, means, spreads)
+    made = _block(tastes, block, means, spreads)
+    slopes, chances, shares = made.slopes, made.chances, made.shares
     x = block.differences
     n_people, _, n_features = x.shape
     per_task = block.n_tasks * n_people
@@ -151,7 +161,7 @@ def _by_arguments(
         by_pair[:, place] = curved + by_argument[:, one] * by_argument[:, other]
     diagonal = {int(one): place for place, one in enumerate(first) if one == second[place]}
     for k, (feature, name) in enumerate(zip(tastes.random, tastes.distributions, strict=True)):
-        bend = DISTRIBUTIONS[name].bend(coefficients[:, k])
+        bend = DISTRIBUTIONS[name].bend(made.coefficients[:, k])
         by_pair[:, diagonal[int(feature)]] -= bend * total[:, feature]
     by_pair *= shares[:, None]
     by_argument *= shares[:, None]
@@ -163,22 +173,41 @@ def posteriors(
 ) -> Iterator[tuple[NDArray[np.int64], Values, Values]]:
     """Yield people, their random coefficients (people, random, draws) and each draw's share."""
     for block in data.panel.blocks:
-        coefficients, _, _, shares, _ = _block(data.tastes, block, means, spreads)
-        wide = np.broadcast_to(coefficients, (len(block.people), *coefficients.shape[1:]))
-        yield block.people, wide, shares
+        made = _block(data.tastes, block, means, spreads)
+        shape = (len(block.people), *made.coefficients.shape[1:])
+        yield block.people, np.broadcast_to(made.coefficients, shape), made.shares
 
 
-def _block(
-    tastes: Tastes, block: PeopleBlock, means: Values, spreads: Values
-) -> tuple[Values, Values, Values, Values, Values]:
-    """Return coefficients, slopes, probabilities of other objects, shares of draws, and logs."""
+@dataclass(frozen=True)
+class _Drawn:
+    """What people of a block would do under each of their draws."""
+
+    coefficients: Values  # (people, random, draws)
+    slopes: Values
+    chances: Values  # of other objects, (people, places, draws)
+    shares: Values  # of draws, (people, draws)
+    logs: Values  # of people
+    scale: Values | None = None  # minus the coefficient of money, (people, draws)
+    worth: Values | None = None  # utilities in units of money, (people, places, draws)
+
+
+def _block(tastes: Tastes, block: PeopleBlock, means: Values, spreads: Values) -> _Drawn:
+    """Return what people of a block would do under each of their draws."""
     draws = tastes.of_people(block.people)
     arguments = means[tastes.random][:, None] + spreads @ draws
     coefficients, slopes = tastes.values(arguments)
-    fixed = means.copy()
-    fixed[tastes.random] = 0.0
-    utilities = block.differences[:, :, tastes.random] @ coefficients
-    utilities += (block.differences @ fixed)[:, :, None]
+    scale = worth = None
+    if tastes.money is None:
+        utilities = _utilities(tastes, block, means, coefficients)
+    else:
+        of_money = tastes.random == tastes.money
+        price = coefficients[:, of_money][:, 0] if of_money.any() else means[[[tastes.money]]]
+        scale = -price
+        # Amounts are paid by money, one for one: its own coefficient is outside the brackets.
+        inside, fixed = np.where(of_money[:, None], -1.0, coefficients), means.copy()
+        fixed[tastes.money] = -1.0
+        worth = _utilities(tastes, block, fixed, inside)
+        utilities = worth * scale[:, None]
     if block.absent is not None:
         utilities[block.absent] = -np.inf
     by_task = block.by_task(utilities)
@@ -198,4 +227,13 @@ def _block(
     sums = shares.sum(axis=1, keepdims=True)
     shares /= sums
     logs = (np.log(sums / shares.shape[1]) + highest)[:, 0]
-    return coefficients, slopes, utilities, shares, logs
+    return _Drawn(coefficients, slopes, utilities, shares, logs, scale, worth)
+
+
+def _utilities(tastes: Tastes, block: PeopleBlock, means: Values, coefficients: Values) -> Values:
+    """Return linear utilities with some coefficients random, (people, places, draws)."""
+    fixed = means.copy()
+    fixed[tastes.random] = 0.0
+    utilities: Values = block.differences[:, :, tastes.random] @ coefficients
+    utilities += (block.differences @ fixed)[:, :, None]
+    return utilities

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
 from cschoice.learners.learner import Arrays
+from cschoice.learners.logit.amounts import amounts_of, check_money, coefficients_of
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.inference import Matrix
 from cschoice.learners.logit.integration import uniform_points
@@ -56,6 +58,9 @@ class PanelMixedLogit(LogitLearner):
 
     With ``known_people`` those whose choices were learned from are predicted by their own mean
     coefficients given what they chose, ``individual_``; everyone else by the distribution.
+
+    With ``money_feature`` the other coefficients are amounts of that feature, see ``amounts``: then
+    willingness to pay is distributed as said, whatever money is worth to a person.
     """
 
     name = "panel-mixed-logit"
@@ -67,6 +72,7 @@ class PanelMixedLogit(LogitLearner):
         "n_draws": Whole(1, 100_000),
         "integration": OneOf(("sobol", "halton", "mlhs")),
         "known_people": Flag(),
+        "money_feature": Optional(Whole(0)),
         "l2": Number(0),
     }
     search_space: ClassVar[Mapping[str, Dimension]] = {"l2": Real(1e-6, 10.0)}
@@ -87,6 +93,7 @@ class PanelMixedLogit(LogitLearner):
         integration: str = "sobol",
         known_people: bool = False,
         l2: float = 1e-5,
+        money_feature: int | None = None,
     ) -> None:
         self.random_features = random_features
         self.distributions = distributions
@@ -94,10 +101,12 @@ class PanelMixedLogit(LogitLearner):
         self.n_draws = n_draws
         self.integration = integration
         self.known_people = known_people
+        self.money_feature = money_feature
         self.l2 = l2
 
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         self._check_random()
+        check_money(self.money_feature, tasks)
         self.seed_ = seed_for(seed, "panel-mixed-logit")
         self.signs_ = np.ones(len(self._random()))
         data = self._data(tasks)
@@ -115,8 +124,11 @@ class PanelMixedLogit(LogitLearner):
     def _start(self, data: PanelSimulation) -> Vector:
         """Return the coefficients of a multinomial logit, with moderate deviations."""
         weights = self.l2 * self._penalty_weights(data.layout)[: self.n_features_in_]
-        means = fit_linear(data.layout, weights)
+        means = amounts_of(fit_linear(data.layout, weights), self.money_feature)
         unit = data.layout.moments()[1]
+        if self.money_feature is not None:  # amounts are larger where money is worth little
+            price = abs(means[self.money_feature])
+            unit = np.where(np.arange(len(unit)) == self.money_feature, unit, unit * price)
         spreads = np.zeros((len(self._random()),) * 2)
         for k, (feature, name) in enumerate(
             zip(self._random(), self._names_of_kinds(), strict=True)
@@ -134,8 +146,8 @@ class PanelMixedLogit(LogitLearner):
         if self.n_draws < 8 * _COARSE:
             return [(data, 1e-4)]
         draws = data.tastes.draws[:, :, : self.n_draws // _COARSE]
-        few = Tastes(data.tastes.random, data.tastes.distributions, draws)
-        return [(PanelSimulation(data.panel, few), 0.1), (data, 1e-4)]
+        few = PanelSimulation(data.panel, replace(data.tastes, draws=draws))
+        return [(few, 0.1), (data, 1e-4)]
 
     def _take(self, parameters: Vector, log_likelihood: float) -> None:
         """Store the estimates with positive deviations: mirrored draws make up for the signs."""
@@ -162,6 +174,8 @@ class PanelMixedLogit(LogitLearner):
         return logs, np.concatenate([by_mean, by_spread[(slice(None), *self._places())]], axis=1)
 
     def _hessian(self, data: PanelSimulation, parameters: Vector) -> Matrix:
+        if self.money_feature is not None:
+            return super()._hessian(data, parameters)
         parts = self._split(parameters)
         random = self._random()
         named = [(feature, 0) for feature in range(self.n_features_in_)]
@@ -193,6 +207,7 @@ class PanelMixedLogit(LogitLearner):
         arguments = arguments + self._matrix(self.spreads_) @ tastes.draws
         coefficients = np.tile(self.coefficients_, (self.n_draws, 1))
         coefficients[:, tastes.random] = tastes.values(arguments)[0][0].T
+        coefficients = coefficients_of(coefficients, self.money_feature)
         log_weights = np.full(self.n_draws, -np.log(self.n_draws))
         values = discrete_log_probabilities(layout, coefficients, log_weights)
         utilities: NDArray[np.float64] = layout.restore(values)
@@ -207,7 +222,8 @@ class PanelMixedLogit(LogitLearner):
 
     def _data(self, tasks: ChoiceTasks, *, learning: bool = True) -> PanelSimulation:  # noqa: ARG002
         panel = Panel.of(tasks, self.n_draws)
-        tastes = Tastes(self._random(), self._names_of_kinds(), self._draws(panel.n_people))
+        draws = self._draws(panel.n_people)
+        tastes = Tastes(self._random(), self._names_of_kinds(), draws, self.money_feature)
         return PanelSimulation(panel, tastes)
 
     def _draws(self, n_people: int) -> NDArray[np.float64]:
@@ -278,6 +294,8 @@ class PanelMixedLogit(LogitLearner):
                 f"distributions must be one, or one for each of {len(random)} random features, "
                 f"got {len(names)}"
             )
+        if self.known_people and self.money_feature is not None:
+            raise InvalidParameter("known_people are predicted by coefficients, not by amounts")
         bounded = [name for name in names if not DISTRIBUTIONS[name].normal]
         if self.correlated and bounded:
             raise InvalidParameter(f"correlated coefficients must be normal, got {bounded[0]}")

@@ -131,6 +131,46 @@ def test_willingness_to_pay_is_what_the_model_in_that_space_estimates(found):
     assert (high - low) == pytest.approx(time.high - time.low, rel=0.1)
 
 
+def test_the_model_in_that_space_is_estimated_itself(found):
+    paid = willingness_to_pay(found, "cost", "robust")
+    space = estimate(choices(spread=0.3), features=NAMES, money="cost")
+    assert space.names == ("cost", "time in cost", "constant=b in cost", "constant=c in cost")
+    assert space.fit.log_likelihood == pytest.approx(found.fit.log_likelihood, abs=1e-9)
+    (time,) = paid.rows
+    assert space.values[1] == pytest.approx(time.value, abs=1e-8)
+    assert space.standard_errors("robust")[1] == pytest.approx(time.error, rel=1e-6)
+    fixed = estimate(choices(spread=0.3), features=NAMES, money="cost", fixed=["time in cost = -1"])
+    assert fixed.fit.log_likelihood < found.fit.log_likelihood
+    with pytest.raises(InvalidParameter, match="amounts already"):
+        willingness_to_pay(space, "cost")
+    with pytest.raises(InvalidParameter, match="for mnl and mixed-logit, not for nl"):
+        estimate(choices(), "nl", features=NAMES, money="cost")
+
+
+def test_willingness_to_pay_that_differs_between_people_is_found_again():
+    rng = np.random.default_rng(3)
+    x = rng.gamma(2.0, 1.0, size=(3000, 3, 2))
+    people = np.repeat(np.arange(300), 10)
+    price = -np.exp(0.3 * rng.normal(size=300))[people, None]
+    amount = (-0.8 + 0.5 * rng.normal(size=300))[people, None]
+    values = price * (x[:, :, 0] - amount * x[:, :, 1]) + rng.gumbel(size=(3000, 3))
+    tasks = ChoiceTasks.from_dense(x, values.argmax(axis=1), Kind.SINGLETON)
+    found = estimate(
+        tasks.with_arrays(groups=people),
+        "mixed-logit",
+        features=["cost", "time"],
+        money="cost",
+        random={"cost": "negative-lognormal", "time": "normal"},
+        draws=100,
+    )
+    rows = {row.name: row for row in found.coefficients("clustered")}
+    assert found.optimum.converged
+    for name, truth in (("cost", 0.0), ("time in cost", -0.8)):
+        assert abs(rows[name].value - truth) < 3.5 * rows[name].error
+    assert rows["deviation of time in cost"].value == pytest.approx(0.5, abs=0.1)
+    assert rows["deviation of cost"].value == pytest.approx(0.3, abs=0.1)
+
+
 def test_every_kind_of_standard_error_is_what_its_name_says(found):
     tasks = found.tasks
     inverse = np.linalg.inv(found.optimum.hessian)

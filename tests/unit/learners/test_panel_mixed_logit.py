@@ -27,6 +27,12 @@ CASES = {
         "distributions": "lognormal,negative-censored,negative-lognormal",
         "correlated": True,
     },
+    "money": {
+        "distributions": "normal,negative-lognormal",
+        "random_features": (2, 0),
+        "money_feature": 0,
+    },
+    "money-fixed": {"random_features": (2,), "money_feature": 1},
     "censored": {"distributions": "censored", "random_features": (0,)},
 }  # fmt: skip
 
@@ -64,6 +70,10 @@ def plain_log_likelihood(learner, tasks, parameters):
                 DISTRIBUTIONS[name].value(np.array(value))
                 for name, value in zip(names, arguments, strict=True)
             ]
+            if learner.money_feature is not None:
+                price = beta[learner.money_feature]
+                beta = -price * beta
+                beta[learner.money_feature] = price
             product = 1.0
             for task in np.flatnonzero(tasks.groups == person):
                 entries = tasks.entries(task)
