@@ -284,9 +284,14 @@ def _source(
         return list(given), data
     if others:
         raise InvalidParameter(f"one model is estimated at a time, got {', '.join(given)}")
+    from cschoice.datasets import DATASETS
     from cschoice.estimates.estimation import estimate
     from cschoice.estimates.specification import Specification
 
+    if data not in DATASETS and not data.endswith(".parquet"):
+        raise InvalidParameter(
+            f"a model is estimated from a dataset, not from the table '{data}': import it first"
+        )
     words = {"utility": ", ".join(utility or [])}
     written = Specification.read(spec, **words) if spec else Specification.of(**words)
     status.update(f"estimating {first}")

@@ -11,7 +11,6 @@ from cschoice.effects.segments import classes_of, label_of
 from cschoice.effects.situations import Situations
 from cschoice.effects.uncertainty import Way
 from cschoice.errors import InvalidParameter
-from cschoice.tasks import Kind
 
 Floats = NDArray[np.float64]
 _BINS = 10
@@ -47,7 +46,8 @@ def calibration(way: Way, situations: Situations, *, of: str | None = None) -> C
     An object counts as a draw with its weight; objects of a task are not independent, so that
     intervals are rough.
     """
-    chosen = _chosen(situations)
+    situations = _with_choices(situations)
+    chosen = np.asarray(situations.chosen, dtype=np.float64)
     if not way.model.probabilistic:
         raise InvalidParameter(
             f"{way.model.name} was not fitted by its likelihood: it gives no chances to compare"
@@ -75,15 +75,12 @@ def calibration(way: Way, situations: Situations, *, of: str | None = None) -> C
     return Calibration(way.model.name, by_name, by_chance, error, len(situations), way.level)
 
 
-def _chosen(situations: Situations) -> Floats:
-    """Return what was chosen; refuse situations that do not tell."""
-    chosen = situations.chosen
-    if chosen is None:
+def _with_choices(situations: Situations) -> Situations:
+    """Return the tasks whose choice is known; refuse data that do not tell any."""
+    known = situations.with_choices
+    if not known.any():
         raise InvalidParameter("these data do not say what was chosen: nothing to compare with")
-    marks = chosen.astype(np.float64)
-    if situations.kind is Kind.SINGLETON and (situations.reduce(np.add, marks) != 1).any():
-        raise InvalidParameter("some tasks have no choice, or several: nothing to compare with")
-    return marks
+    return situations if known.all() else situations[np.flatnonzero(known)]
 
 
 def _between(edges: Floats, k: int) -> str:

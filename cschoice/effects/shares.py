@@ -99,13 +99,13 @@ def compare(
 def _observed(
     situations: Situations, segments: Segments, classes: NDArray[np.str_], names: Sequence[str]
 ) -> Floats | None:
-    """Return the shares of what was chosen, where the data tell."""
-    if situations.chosen is None:
+    """Return the shares of chosen objects, where the choice is known; None if it never is."""
+    known = situations.with_choices
+    if situations.chosen is None or not (segments.members & known).any(axis=1).all():
         return None
     chosen = situations.chosen.astype(np.float64)
-    if situations.kind is Kind.SINGLETON and (situations.reduce(np.add, chosen) != 1).any():
-        return None
-    return segments.means(summed(situations, chosen, classes, names, len(situations)))
+    observed = summed(situations, chosen, classes, names, len(situations))
+    return replace(segments, members=segments.members & known).means(observed)
 
 
 def _surplus(

@@ -65,6 +65,14 @@ class Situations(Ragged):
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
+    def with_choices(self) -> NDArray[np.bool_]:
+        """Mark the tasks whose choice is known: of singleton choice there is exactly one."""
+        if self.chosen is None:
+            return np.zeros(len(self), dtype=bool)
+        counts = self.reduce(np.add, self.chosen, dtype=np.int64)
+        return counts == 1 if self.kind is Kind.SINGLETON else counts >= 0
+
+    @property
     def names(self) -> list[str]:
         """Return the names of the alternatives on offer; none where they have no names."""
         if self.alternatives is None:

@@ -12,7 +12,7 @@ from cschoice.effects.situations import Situations
 from cschoice.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
-_HAVE = "mnl, nl, gnl"
+_HAVE = "mnl, nl, gnl, cnl"
 
 
 def surpluses(model: Model, worlds: Sequence[Situations], money: str) -> Floats:

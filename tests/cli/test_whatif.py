@@ -225,6 +225,7 @@ def test_mistakes_are_one_line(whatif, words, message):
 
 def test_an_unknown_model_is_neither_a_folder_nor_a_logit(whatif, folds):
     assert "neither the folder of a model" in whatif(code=2, model="models/feta").stderr
+    assert "import it first" in whatif(code=2, data="trips.csv").stderr
     assert "not fitted by maximum likelihood" in whatif(code=2, model="feta-linear").stderr
     assert (
         "--utility and --spec are of a model"

@@ -188,9 +188,10 @@ def test_folds_give_the_interval_of_a_jackknife():
     np.testing.assert_allclose((found.high - found.value) / found.std_error, 3.182446, rtol=1e-6)
 
 
-def test_bootstrap_fits_again_and_the_same_seed_gives_the_same_interval():
-    words = {"scenarios": {"dearer": "car.cost + 2"}, "intervals": "bootstrap", "draws": 8}
-    one, again = (comparisons(fitted("mnl"), tasks(), **words, seed=3) for _ in range(2))
+@pytest.mark.parametrize("name", ["mnl", "fate"])
+def test_bootstrap_fits_again_and_the_same_seed_gives_the_same_interval(name):
+    words = {"scenarios": {"dearer": "car.cost + 2"}, "intervals": "bootstrap", "draws": 4}
+    one, again = (comparisons(fitted(name), tasks(), **words, seed=3) for _ in range(2))
     assert one.equals(again)
     assert (one[one.measure == "change"].std_error > 0).all()
 
@@ -202,6 +203,21 @@ def test_predictions_of_a_calibrated_model_lie_on_the_diagonal():
         assert group.predicted == pytest.approx(group.observed, abs=1e-3)
         assert group.low < group.observed < group.high
     assert found.error < 0.1
+
+
+def test_tasks_without_a_choice_are_predicted_but_not_compared():
+    """Of a table some of whose choices are missing, the others say what is observed."""
+    rows = trips(120)
+    lost = rows.assign(chosen=np.where(rows.trip < 20, 0, rows.chosen))
+    part = calibration(fitted("mnl"), lost)
+    assert part.n_tasks == 100
+    frame = comparisons(fitted("mnl"), lost)
+    known = rows[rows.trip >= 20].groupby("mode").chosen.mean()
+    assert values(frame, "observed share") == pytest.approx(dict(known))
+    whole = comparisons(fitted("mnl"), rows)
+    assert values(frame, "share") == pytest.approx(values(whole, "share"))
+    with pytest.raises(InvalidParameter, match="do not say what was chosen"):
+        calibration(fitted("mnl"), rows.drop(columns="chosen"))
 
 
 def test_the_best_assortment_is_the_best_of_all_sets():
