@@ -30,6 +30,7 @@ from . import (
     run,
     show,
     status,
+    testing,
     whatif,
 )
 from .console import complain
@@ -142,6 +143,7 @@ app.command()(predict.predict)
 app.command()(estimate.estimate)
 app.command()(whatif.whatif)
 app.command()(explain.explain)
+app.add_typer(testing.app, name="test")
 app.add_typer(show.app, name="show")
 app.add_typer(data.app, name="data")
 

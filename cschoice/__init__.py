@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what a type checker sees, and nothing else
     )
     from cschoice.errors import CschoiceError as CschoiceError
     from cschoice.estimates.estimation import estimate as estimate
+    from cschoice.estimates.independence import context_tests as context_tests
     from cschoice.evaluation.decisions import choose as choose, tune_threshold as tune_threshold
     from cschoice.evaluation.metrics import METRICS as METRICS, metric as metric
     from cschoice.learners import LEARNERS as LEARNERS, make_learner as make_learner
@@ -59,6 +60,7 @@ _PLACES = {
     ),
     "errors": ("CschoiceError",),
     "estimates.estimation": ("estimate",),
+    "estimates.independence": ("context_tests",),
     "evaluation.decisions": ("choose", "tune_threshold"),
     "evaluation.metrics": ("METRICS", "metric"),
     "learners": ("LEARNERS", "make_learner"),

@@ -109,7 +109,9 @@ def _estimates(
 ) -> Estimates:
     names = structure.renamed(learner.parameter_names(structure.features))
     own = structure.limited(names, learner._bounds())
-    bounds, start = limits(specification, names, own, learner._parameters())
+    found = learner._parameters()
+    start_at = np.zeros_like(found) if structure.from_zero else found
+    bounds, start = limits(specification, names, own, start_at)
     data = learner._data(structure.tasks)
     optimum = climb(learner, data, start, bounds, learner.penalty(data))
     check_separation(made, optimum)

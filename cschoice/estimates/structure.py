@@ -20,6 +20,7 @@ class Structure:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)  # a parameter's name -> for people
     fixed: Mapping[str, float] = field(default_factory=dict)  # parameters that are not free
+    from_zero: bool = False  # start there: the fit's values mean nothing where some are fixed
 
     def renamed(self, names: Sequence[str]) -> list[str]:
         """Return the parameters' names for people."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cschoice.errors import InvalidParameter
+from cschoice.estimates.contexts import CONTEXT, context_structure
 from cschoice.estimates.nests import NESTED, nested
 from cschoice.estimates.samples import CONSTANT
 from cschoice.estimates.specification import (
@@ -57,6 +58,8 @@ def _structure_of(model: str, made: Design, specification: Specification) -> Str
         return _classes(made, specification)
     if model in ("l-mnl", "taste-net"):
         return _with_network(model, made, specification)
+    if model in CONTEXT:
+        return context_structure(model, made)
     if model == "random-regret":
         return _regret(made)
     return Structure(model, made.tasks, made.names)

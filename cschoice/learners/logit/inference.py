@@ -33,6 +33,26 @@ def identified(hessian: Matrix, sizes: Vector) -> Mask:
     return curved
 
 
+def redundant(hessian: Matrix, sizes: Vector) -> Mask:
+    """Return which parameters add nothing to those before them, given a Hessian of the loss.
+
+    Without them the rest are identified, and the likelihood can reach what it could with them.
+
+    >>> redundant(np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 2]]), np.ones(3))
+    array([False,  True, False])
+    """
+    curved = np.diag(hessian) > _NO_CURVATURE * sizes
+    scale = np.sqrt(np.where(curved, np.diag(hessian), 1.0))
+    left = hessian / np.outer(scale, scale)
+    lost = ~curved
+    for k in range(len(left)):
+        lost[k] |= left[k, k] < _FLAT
+        if not lost[k]:
+            rest = slice(k + 1, None)
+            left[rest, rest] -= np.outer(left[rest, k], left[k, rest]) / left[k, k]
+    return lost
+
+
 def covariance(hessian: Matrix, penalty: Vector, sizes: Vector, fixed: Mask) -> Matrix:
     """Return the inverse Hessian of loss and penalty; NaN for parameters without an estimate.
 
