@@ -335,7 +335,8 @@ def _draw(found: Answers, path: Path) -> None:
 
 def _show(found: Answers, format_: str, out: Path | None) -> None:
     """Print the answers, or write them to a file."""
-    from cschoice.report.contents.effect_tables import effect_rows, effect_sections
+    from cschoice.effects.rows import rows_of
+    from cschoice.report.contents.effect_tables import effect_sections
 
     sections = effect_sections(found)
     if format_ == TERMINAL:
@@ -347,7 +348,7 @@ def _show(found: Answers, format_: str, out: Path | None) -> None:
         return
     from cschoice.report.formats.documents import FORMATS, Document
 
-    text = FORMATS[format_](Document(found.title, sections, effect_rows(found)))
+    text = FORMATS[format_](Document(found.title, sections, rows_of(found)))
     if out is None:
         tell(text, newline=False)
         return

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.datasets import make_dataset
-from cschoice.datasets.imported import ImportedDataset, is_imported
+from cschoice.datasets import DATASETS, make_dataset
+from cschoice.datasets.imported import ImportedDataset
 from cschoice.effects.situations import Situations
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import ChoiceTasks, frames
@@ -24,18 +24,20 @@ _ALTERNATIVE = "alternative"
 
 
 def situations_of(source: Any, encoding: Encoding | None = None) -> Situations:
-    """Return the choice situations of an imported dataset, by its name, of a table, or of tasks.
+    """Return the choice situations of a dataset, by its name, of a table, or of tasks.
 
-    A table, a data frame or the path of a file, is read by the ``encoding`` of the model.
+    A table, a data frame or the path of a file, is read by the ``encoding`` of the model. Of a
+    built-in dataset these are the test tasks of fold 0.
     """
     if isinstance(source, Situations):
         return source
     if isinstance(source, ChoiceTasks):
         return of_tasks(source)
-    if isinstance(source, str) and is_imported(source):
+    if isinstance(source, str) and source in DATASETS:
         dataset = make_dataset(source)
-        assert isinstance(dataset, ImportedDataset)
-        return of_tasks(dataset.tasks())
+        if isinstance(dataset, ImportedDataset):
+            return of_tasks(dataset.tasks())
+        return of_tasks(dataset.fold(0, 0)[1])
     if not is_table(source):
         kind = type(source).__name__
         raise InvalidParameter(f"give a table, the name of a dataset, or tasks; got {kind}")

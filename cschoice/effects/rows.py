@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from cschoice.effects.assortments import Assortment
 from cschoice.effects.calibration import Calibration
 from cschoice.effects.elasticities import Matrix
+from cschoice.effects.questions import Answers
 from cschoice.effects.shares import Comparison
 from cschoice.effects.uncertainty import Ranges
 
 Row = dict[str, Any]
+
+
+def rows_of(found: Answers) -> list[Row]:
+    """Return every number of some answers as a row."""
+    rows = list(rows_of_comparison(found.comparison))
+    for one in found.matrices:
+        rows += rows_of_matrix(one)
+    if found.calibration is not None:
+        rows += rows_of_calibration(found.calibration)
+    if found.assortment is not None:
+        rows += rows_of_assortment(found.assortment)
+    return rows
 
 
 def rows_of_comparison(found: Comparison) -> Iterator[Row]:
@@ -91,8 +104,3 @@ def numbers(ranges: Ranges) -> Row:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def columns_of(rows: Sequence[Row]) -> list[str]:
-    """Return the keys of all rows, in the order in which they appear."""
-    return list(dict.fromkeys(key for row in rows for key in row))

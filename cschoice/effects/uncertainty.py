@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.effects.models import Model
-from cschoice.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 Quantity = Callable[[Model], Floats]
@@ -24,7 +23,6 @@ Progress = Callable[[int, int], None]  # models asked, and of how many
 
 NONE, DELTA, KRINSKY_ROBB, FOLDS, BOOTSTRAP = "none", "delta", "krinsky-robb", "folds", "bootstrap"
 WAYS = (DELTA, KRINSKY_ROBB, FOLDS, BOOTSTRAP, NONE)
-_STEP = 1e-3  # standard errors by which a parameter is moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +86,7 @@ class NoInterval:
         return Ranges(values, none, none, none)
 
 
-class _OfModels:
+class OfModels:
     """A way that asks several models."""
 
     def point(self, quantity: Quantity) -> Floats:
@@ -104,7 +102,7 @@ class _OfModels:
     def models(self) -> Iterator[Model]:
         """Yield the models that are asked: the first one first."""
 
-    def _asked(self, quantity: Quantity, progress: Progress | None) -> tuple[Floats, Floats]:
+    def asked(self, quantity: Quantity, progress: Progress | None) -> tuple[Floats, Floats]:
         """Return the values of the first model, and those of the others, one row each."""
         found = []
         for number, model in enumerate(self.models()):
@@ -115,86 +113,7 @@ class _OfModels:
 
 
 @dataclass(frozen=True, eq=False)
-class DeltaMethod(_OfModels):
-    """The quantity as a linear function of the estimates near where they are."""
-
-    model: Model
-    kind: str = "robust"  # of standard errors
-    level: float = 0.95
-    name: str = DELTA
-
-    @property
-    def n_models(self) -> int:
-        """Return the number of moved parameters, twice."""
-        return 2 * len(self._free)
-
-    @property
-    def _free(self) -> NDArray[np.int64]:
-        return np.flatnonzero(np.diag(_covariance(self.model, self.kind)) > 0)
-
-    def models(self) -> Iterator[Model]:
-        """Yield the model, and for each parameter the models with more and with less of it."""
-        yield self.model
-        estimates = _estimates(self.model)
-        errors = np.sqrt(np.diag(_covariance(self.model, self.kind)))
-        for k in self._free:
-            for sign in (1, -1):
-                moved = estimates.values.copy()
-                moved[k] += sign * _STEP * errors[k]
-                yield self.model.with_parameters(moved)
-
-    def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:
-        """Return intervals from the gradient by the parameters and their covariance."""
-        values, others = self._asked(quantity, progress)
-        free = self._free
-        joint = _covariance(self.model, self.kind)[np.ix_(free, free)]
-        errors = np.sqrt(np.diag(joint))
-        slopes = (others[::2] - others[1::2]) / (2 * _STEP)  # per standard error
-        scaled = joint / np.outer(errors, errors)
-        flat = slopes.reshape(len(free), -1)
-        variance = np.einsum("ik,ij,jk->k", flat, scaled, flat).reshape(values.shape)
-        return _normal(values, np.sqrt(np.maximum(variance, 0)), self.level)
-
-
-@dataclass(frozen=True, eq=False)
-class KrinskyRobb(_OfModels):
-    """The quantity of estimates drawn from their estimated distribution."""
-
-    model: Model
-    kind: str = "robust"
-    level: float = 0.95
-    draws: int = 500
-    seed: int = 0
-    name: str = KRINSKY_ROBB
-
-    @property
-    def n_models(self) -> int:
-        """Return the number of draws."""
-        return self.draws
-
-    def models(self) -> Iterator[Model]:
-        """Yield the model, and models with parameters drawn."""
-        yield self.model
-        estimates, covariance = _estimates(self.model), _covariance(self.model, self.kind)
-        free = np.flatnonzero(np.diag(covariance) > 0)
-        rng = np.random.default_rng(self.seed)
-        joint = covariance[np.ix_(free, free)]
-        low, high = (bound[free] for bound in estimates.bounds)
-        for drawn in rng.multivariate_normal(estimates.values[free], joint, size=self.draws):
-            parameters = estimates.values.copy()
-            parameters[free] = np.clip(drawn, low, high)
-            yield self.model.with_parameters(parameters)
-
-    def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:
-        """Return the interval between quantiles of the draws."""
-        values, others = self._asked(quantity, progress)
-        tails = [50 * (1 - self.level), 50 * (1 + self.level)]
-        low, high = np.nanpercentile(others, tails, axis=0)
-        return Ranges(values, others.std(axis=0, ddof=1), low, high)
-
-
-@dataclass(frozen=True, eq=False)
-class FoldModels(_OfModels):
+class FoldModels(OfModels):
     """The mean over models of folds, each of which left out a part of the tasks.
 
     The error is that of a jackknife which leaves out groups: models that share most of their
@@ -226,16 +145,16 @@ class FoldModels(_OfModels):
 
     def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:
         """Return the mean, with an interval of Student's t."""
-        first, rest = self._asked(quantity, progress)
+        first, rest = self.asked(quantity, progress)
         found = np.concatenate([first[None], rest])
         n = len(found)
         mean = found.mean(axis=0)
         errors = np.sqrt((n - 1) / n * ((found - mean) ** 2).sum(axis=0))
-        return _normal(mean, errors, self.level, degrees=n - 1)
+        return symmetric(mean, errors, self.level, degrees=n - 1)
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(_OfModels):
+class Bootstrap(OfModels):
     """The same model fitted again to tasks, or people, drawn with replacement."""
 
     model: Model
@@ -260,29 +179,15 @@ class Bootstrap(_OfModels):
 
     def ranges(self, quantity: Quantity, progress: Progress | None = None) -> Ranges:
         """Return an interval from the deviation over replications."""
-        values, others = self._asked(quantity, progress)
+        values, others = self.asked(quantity, progress)
         errors = others.std(axis=0, ddof=1)
-        return _normal(values, errors, self.level, degrees=self.replications - 1)
+        return symmetric(values, errors, self.level, degrees=self.replications - 1)
 
 
-def _normal(values: Floats, errors: Floats, level: float, degrees: int | None = None) -> Ranges:
+def symmetric(values: Floats, errors: Floats, level: float, degrees: int | None = None) -> Ranges:
     """Return symmetric intervals: normal, or of Student's t where the error is of few values."""
     from scipy.special import ndtri, stdtrit
 
     tail = (1 + level) / 2
     reach = float(ndtri(tail) if degrees is None else stdtrit(degrees, tail))
     return Ranges(values, errors, values - reach * errors, values + reach * errors)
-
-
-def _estimates(model: Model) -> Any:
-    if model.estimates is None:
-        raise InvalidParameter(
-            f"intervals of '{model.name}' come from folds or bootstrap: only estimates have "
-            "standard errors"
-        )
-    return model.estimates
-
-
-def _covariance(model: Model, kind: str) -> Floats:
-    covariance: Floats = _estimates(model).covariance(kind)
-    return np.nan_to_num(covariance)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cschoice.effects.models import Model
 from cschoice.effects.situations import Situations
+from cschoice.effects.standard_errors import DeltaMethod, KrinskyRobb
 from cschoice.effects.uncertainty import (
     BOOTSTRAP,
     DELTA,
@@ -18,9 +19,7 @@ from cschoice.effects.uncertainty import (
     NONE,
     WAYS,
     Bootstrap,
-    DeltaMethod,
     FoldModels,
-    KrinskyRobb,
     NoInterval,
     Way,
 )

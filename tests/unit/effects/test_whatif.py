@@ -276,6 +276,24 @@ def test_subset_choice_has_rates_and_says_which_effects_it_lacks():
         comparisons(mnl, own, {"dearer": "cost + 1"}, money="cost")
 
 
+def test_objects_without_names_are_told_apart_by_a_column():
+    x = np.random.default_rng(4).normal(size=(60, 4, 2))
+    own = ChoiceTasks.from_dense(x, x[:, :, 0].argmax(axis=1), "singleton")
+    model = MultinomialLogit(l2=0.01).fit(own)
+    with pytest.raises(InvalidParameter, match="alternatives have no names here: say by which"):
+        comparisons(model, own)
+    frame = comparisons(model, own, {"more": "x0 + (x1 > 0)"}, of="x1 > 0", intervals="none")
+    before, after = (
+        frame[(frame.measure == "share") & (frame.scenario == name)].set_index("alternative").value
+        for name in ("", "more")
+    )
+    chances = model.predict_proba(own)
+    assert before["True"] == pytest.approx(chances[own.features[:, 1] > 0].sum() / 60, rel=1e-6)
+    assert after["True"] > before["True"] + 0.1
+    with pytest.raises(InvalidParameter, match="'x1' has 240 values: shares need few classes"):
+        comparisons(model, own, of="x1")
+
+
 def test_models_without_probabilities_have_shares_of_choices_and_arcs_only():
     model = fitted("pairwise-svm")
     frame = comparisons(model, tasks(), {"dearer": "train.cost * 3"}, intervals="none")
