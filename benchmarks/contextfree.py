@@ -9,9 +9,10 @@ digits are drawn in two ways: for each it prints what context-free learners reac
 of any fixed order of the digits, without a look at an image; and for their subsets the score of
 AllPositive, by the least number of unique digits. On hypervolume it gives RankNet, a network that
 scores single objects, more epochs, more tasks and smaller rates. Nested logits are fitted with few
-and with many nests and with a utility of nests. All on draws that no study uses.
+and with many nests and with a utility of nests, and FETA with the one hidden unit that the released
+code calls linear. All on draws that no study uses.
 
-    python benchmarks/contextfree.py [--directions 720]
+    python benchmarks/contextfree.py [--directions 720] [--look scan networks]
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from cschoice.datasets.raw.mnist import occurrences
 from cschoice.errors import DataUnavailable
 from cschoice.evaluation.metrics import metric
 from cschoice.learners import make_learner
+from cschoice.study.config import load
 
 SEED = 99  # of the study's seeds it is none
 DATASETS = ("hypervolume", "medoid", "mnist-unique-singleton", "mnist-mode-singleton")
@@ -108,7 +110,32 @@ def nests(learner: str, dataset: str) -> str:
     return f"{dataset}: {learner}, {', '.join(found)}"
 
 
-def unique_digits() -> list[str]:
+def nest_utility(utility: str) -> str:
+    """Return a line about nested logits on medoid by what nests add to the utility."""
+    accuracy = metric("accuracy")
+    values = []
+    for fold in range(3):
+        train, test = make_dataset("medoid", n_train=10_000, n_test=20_000).fold(fold, SEED)
+        model = make_learner("nl", n_nests=5, nest_utility=utility).fit(train)
+        values.append(accuracy(test, model.utilities(test)))
+    shown = ", ".join(f"{value:.3f}" for value in values)
+    return f"medoid: nl with 5 nests, nest utility {utility}: {shown}"
+
+
+def one_unit(dataset: str) -> str:
+    """Return a line about FETA of one hidden SELU unit with sigmoid outputs, by its seed."""
+    accuracy = metric("accuracy")
+    parameters = load().learners["feta-one-unit"].parameters
+    values = []
+    for seed in range(5):
+        train, test = make_dataset(dataset, n_train=10_000, n_test=20_000).fold(seed, SEED)
+        model = make_learner("feta", epochs=20, **parameters).fit(train, seed=seed)
+        values.append(accuracy(test, model.utilities(test)))
+    shown = ", ".join(f"{value:.3f}" for value in values)
+    return f"{dataset}: feta of one unit, as released, five draws: {shown}"
+
+
+def unique_digits() -> str:
     """Return lines about ten digits of which some occur once, drawn without images."""
     digits = np.random.default_rng(0).integers(10, size=(400_000, 10))
     is_unique = occurrences(digits) == 1
@@ -125,31 +152,44 @@ def unique_digits() -> list[str]:
         n_chosen = n_unique[n_unique >= least]
         f1 = (2 * n_chosen / (n_chosen + 10)).mean()
         lines.append(f"{least} or more unique digits: AllPositive scores F1 {f1:.3f}")
-    return lines
+    return "\n".join(lines)
 
 
 def main() -> None:
     """Print a line per finding."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--directions", type=int, default=720)
+    parser.add_argument("--look", nargs="+", metavar="NAME", help="scan, networks, …: only these")
     options = parser.parse_args()
-    looks = [partial(scan, dataset, options.directions) for dataset in DATASETS]
-    looks += [partial(vectors, 10)]
-    sizes = ((10_000, 20, 3e-3), (10_000, 60, 3e-3), (40_000, 20, 3e-3))
-    looks += [partial(networks, *size) for size in sizes]
-    looks += [partial(networks, 10_000, 20, rate) for rate in (1e-3, 3e-4, 1e-4, 3e-5, 1e-5)]
-    looks += [
-        partial(unique_draws, counts, learner)
-        for counts in ("fixed", "uniform")
-        for learner in ("mnl", "ranknet", "pairwise-svm")
-    ]
-    looks += [partial(nests, learner, dataset) for dataset in DATASETS for learner in ("nl", "gnl")]
-    for look in looks:
+    for look in looks(options.directions):
+        if options.look and look.func.__name__ not in options.look:
+            continue
         try:
             print(look(), flush=True)
         except DataUnavailable as error:
             print(error)
-    print("\n".join(unique_digits()))
+
+
+def looks(n_directions: int) -> list[partial[str]]:
+    """Return everything there is to print, in its order."""
+    sizes = ((10_000, 20, 3e-3), (10_000, 60, 3e-3), (40_000, 20, 3e-3))
+    rates = [(10_000, 20, rate) for rate in (1e-3, 3e-4, 1e-4, 3e-5, 1e-5)]
+    short = [(2_000, 5, rate) for rate in (3e-3, 1e-3, 3e-4, 1e-4, 3e-5)]
+    return [
+        *(partial(scan, dataset, n_directions) for dataset in DATASETS),
+        partial(vectors, 10),
+        *(partial(networks, *one) for one in (*sizes, *rates, *short)),
+        *(
+            partial(unique_draws, counts, learner)
+            for counts in ("fixed", "uniform")
+            for learner in ("mnl", "ranknet", "pairwise-svm")
+        ),
+        partial(nest_utility, "none"),
+        partial(nest_utility, "centre"),
+        *(partial(one_unit, dataset) for dataset in ("medoid", "hypervolume")),
+        *(partial(nests, learner, dataset) for dataset in DATASETS for learner in ("nl", "gnl")),
+        partial(unique_digits),
+    ]
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
 Both have the folds and the search space of the profile; the full tuning has more trials, each of
 them a fit of all tasks and epochs on every inner split. Prints the test metric of both and the
-share of the tuning's CPU time. (Of few tasks, as in LETOR-MQ2008, a frugal budget also changes the
-final model, see protocols/nested.py: there the test metrics do not compare the tuning alone.)
+share of the tuning's CPU time. Datasets of few tasks, such as LETOR-MQ2008, are refused: there a
+frugal budget has full trials and another final model, and the tuning cannot be compared alone.
 
-    python benchmarks/frugal.py [--learner ranknet] [--dataset medoid] [--full-trials 20]
+    python benchmarks/frugal.py [--learner fate] [--dataset medoid] [--full-trials 20]
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ def tuned(job: Job, store: ResultStore) -> tuple[float, float]:
     record = work(Context(job, store))
     if record is None or record.reason is not None:
         raise SystemExit(f"{job.label}: {record and record.reason}")
+    frugal = job.budget.frugal
+    if frugal and record.n_train is not None and record.n_train <= frugal.few_tasks:
+        raise SystemExit(f"{job.dataset} has few tasks: its frugal trials are full fits")
     value = record.metrics[TARGETS[Kind(str(record.kind))]]
     return float(value or 0), sum(trial.seconds for trial in store.trials(job))
 
@@ -39,7 +42,7 @@ def tuned(job: Job, store: ResultStore) -> tuple[float, float]:
 def main() -> None:
     """Print a line per fold and one for all folds of a dataset."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--learner", default="ranknet")
+    parser.add_argument("--learner", default="fate")
     parser.add_argument("--dataset", nargs="+", default=["pareto2d", "medoid"])
     parser.add_argument("--folds", type=int, default=2)
     parser.add_argument("--full-trials", type=int, default=20)

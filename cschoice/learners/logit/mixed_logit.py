@@ -44,6 +44,9 @@ class MixedLogit(LogitLearner):
     ``sobol`` (scrambled) or ``halton`` with ``n_draws`` draws per task, or, for a single random
     coefficient, ``quadrature`` with ``n_draws`` nodes, which is exact.
 
+    The model is cross-sectional: every task has draws of its own, also where groups tell that one
+    person chose in several. ``PanelMixedLogit`` gives each person one draw.
+
     With ``mixing="discrete"`` the coefficients have ``n_components`` equally probable values.
     That likelihood has several maxima; the seed determines the start of the search.
     """
