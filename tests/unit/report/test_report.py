@@ -166,6 +166,25 @@ def test_results_of_another_configuration_are_marked_as_stale(tmp_path):
     assert any("1 of 6 jobs" in line and "stale" in line for line in headlines(summary))
 
 
+def test_the_committed_tables_are_told_by_these_rules():
+    root = Path(__file__).parents[3]
+    study = load_study(root / "experiments.yaml")
+    summary = summarize(root / "results", "laptop", study=study)
+    told = list(headlines(summary))
+    (cells,) = (line for line in told if "the paper's target measure" in line)
+    assert "it cannot be told" in cells
+    assert "repeat AllPositive" in cells
+    assert sum("adjusted for all pairs" in line for line in told) == 2  # target and log-loss
+    stale = [one for one in summary.results if one.n_stale]
+    assert any("stale" in line for line in told) == bool(stale)
+    marked = [row[1] for row in tables_of(summary)["comparison-accuracy"].rows()]
+    assert sum("‡" in text for text in marked) == sum(
+        one.target == "accuracy" and one.n_stale > 0 and one.on_target.paper is not None
+        for one in summary.results
+    )
+    assert {one.name for one in summary.conditions} >= {"Test tasks", "Each trial", "Commit"}
+
+
 def test_contests_need_results():
     assert contests([]) == []
 
