@@ -24,9 +24,11 @@ def formula(situations: Situations, text: str) -> Expression:
 
 
 def known_names(situations: Situations) -> list[str]:
-    """Return all names that a formula may use."""
-    dotted = [f"{one}.{name}" for one in situations.names for name in situations.features]
-    return [*situations.features, *situations.of_chooser, *situations.names, *dotted]
+    """Return all names that a formula may use; one that is a number stays a number."""
+    names = situations.names
+    dotted = [f"{one}.{name}" for one in names for name in situations.features]
+    words = [name for name in names if not name.replace(".", "").isdigit()]
+    return [*situations.features, *situations.of_chooser, *words, *dotted]
 
 
 def evaluated(situations: Situations, text: str) -> Values:

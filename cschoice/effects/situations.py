@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -72,7 +73,7 @@ class Situations(Ragged):
         counts = self.reduce(np.add, self.chosen, dtype=np.int64)
         return counts == 1 if self.kind is Kind.SINGLETON else counts >= 0
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Return the names of the alternatives on offer; none where they have no names."""
         if self.alternatives is None:

@@ -139,6 +139,9 @@ def _restored(tree: ast.expr, found: Mapping[str, str]) -> ast.expr:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in found:
             node.id = found[node.id]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for hidden, name in found.items():  # in a text they are no names
+                node.value = node.value.replace(hidden, name)
     return tree
 
 

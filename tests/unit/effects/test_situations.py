@@ -139,3 +139,21 @@ def test_what_is_taken_away_leaves_the_rest_as_it_was():
     np.testing.assert_array_equal(alone.task_numbers, np.flatnonzero(has_train))
     with pytest.raises(InvalidParameter, match="nothing is left"):
         alone.with_objects(~alone.is_alternative("train"))
+
+
+def test_texts_and_numbers_that_are_names_of_alternatives_stay_what_they_are():
+    """A region may be called like an alternative, and an alternative like a number."""
+    rows = table()
+    rows["mode"] = rows["mode"].map({"bus": "1", "car": "2", "train": "west"})
+    tasks = ChoiceTasks.from_frame(rows, **LONG, constants=True, context="region")
+    situations = situations_of(tasks)
+    west = where(situations, "region == 'west'")
+    assert 0 < len(west) < len(situations)
+    assert set(west.column("region")) == {"west"}
+    twice = evaluated(situations, "2 * cost + 1")
+    np.testing.assert_allclose(twice, 2 * situations.column("cost") + 1)
+    assert (evaluated(situations, "2.cost - cost")[situations.is_alternative("2")] == 0).all()
+    moved = situations.with_column("region", evaluated(situations, "'west'"))
+    assert set(moved.column("region")) == {"west"}
+    expected = of_table(rows.assign(region="west"), tasks.encoding).tasks()
+    np.testing.assert_allclose(moved.tasks().features, expected.features, rtol=1e-6)
