@@ -13,10 +13,12 @@ from typing import Any
 from cschoice.errors import CschoiceError, DataUnavailable, FileAlreadyExists, InvalidParameter
 from cschoice.io.documents import to_json
 from cschoice.io.files import filling
+from cschoice.registry import load
 from cschoice.runs.executors import OnEvent
 from cschoice.runs.executors.inline import InlineExecutor
 from cschoice.runs.job_files import MODEL
-from cschoice.runs.protocols.whole import Whole
+from cschoice.runs.protocols import PROTOCOLS
+from cschoice.runs.protocols.protocol import Protocol
 from cschoice.runs.records import Budget, Job, Record, State, Trial
 from cschoice.runs.run import run_jobs
 from cschoice.runs.store import ResultStore
@@ -43,7 +45,8 @@ def plan_fit(
         found = parameters_of_folds(folds, store)
         own = {**job.learner_parameters, **found}
         job = replace(job, budget=replace(job.budget, n_trials=0), learner_parameters=own)
-    return Whole(**job.settings).plan(job, lambda _: None)
+    protocol: type[Protocol] = load(PROTOCOLS[job.protocol])
+    return protocol(**job.settings).plan(job, lambda _: None)
 
 
 def parameters_of_folds(jobs: Sequence[Job], store: ResultStore) -> dict[str, Any]:

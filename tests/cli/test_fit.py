@@ -9,7 +9,6 @@ import pytest
 from trips_example import trips
 
 from cschoice import Predictor
-from cschoice.io.documents import to_json
 from cschoice.runs.protocols import cross_validation, whole
 from cschoice.runs.records import Budget, Record, Rung, State, Trial, TrialState
 from cschoice.study.fit import parameters_of_folds
@@ -83,8 +82,8 @@ def test_parameters_and_scores_come_from_the_study(own):
     counts = folds["params"].value_counts()
     model = Predictor.load("models/trips-mnl").learner.get_params()
     if counts.iloc[0] > 1:
-        assert model == found
-    assert to_json(model) in {to_json(json.loads(text)) for text in folds["params"]}
+        assert found.items() <= model.items()
+    assert any(json.loads(text).items() <= model.items() for text in folds["params"])
     assert "those that most finished folds of the study found" in card()
     metrics = pd.read_parquet("results/tables/metrics.parquet").set_index("metric")["value"]
     accuracy = metrics.loc["accuracy"]
