@@ -22,21 +22,37 @@ if TYPE_CHECKING:  # what a type checker sees, and nothing else
     from cschoice.estimates.independence import context_tests as context_tests
     from cschoice.evaluation.decisions import choose as choose, tune_threshold as tune_threshold
     from cschoice.evaluation.metrics import METRICS as METRICS, metric as metric
+    from cschoice.explanations.explanation import explain as explain
     from cschoice.learners import LEARNERS as LEARNERS, make_learner as make_learner
     from cschoice.learners.baselines import (
         AllPositive as AllPositive,
         RandomUtility as RandomUtility,
     )
+    from cschoice.learners.boosted_trees import BoostedTrees as BoostedTrees
+    from cschoice.learners.deep_sets import DeepSets as DeepSets
     from cschoice.learners.fate import Fate as Fate, FateLinear as FateLinear
     from cschoice.learners.feta import Feta as Feta, Feta3 as Feta3, FetaLinear as FetaLinear
     from cschoice.learners.learner import Learner as Learner
+    from cschoice.learners.logit.context_dependent import (
+        ContextDependentLogit as ContextDependentLogit,
+    )
+    from cschoice.learners.logit.cross_nested_logit import CrossNestedLogit as CrossNestedLogit
+    from cschoice.learners.logit.latent_class import LatentClassLogit as LatentClassLogit
+    from cschoice.learners.logit.learned_tastes import (
+        LearningLogit as LearningLogit,
+        TasteNet as TasteNet,
+    )
+    from cschoice.learners.logit.linear_context import LinearContextLogit as LinearContextLogit
     from cschoice.learners.logit.mixed_logit import MixedLogit as MixedLogit
     from cschoice.learners.logit.multinomial import MultinomialLogit as MultinomialLogit
     from cschoice.learners.logit.nested_logit import (
         GeneralizedNestedLogit as GeneralizedNestedLogit,
         NestedLogit as NestedLogit,
     )
+    from cschoice.learners.logit.panel_mixed_logit import PanelMixedLogit as PanelMixedLogit
+    from cschoice.learners.logit.random_regret import RandomRegret as RandomRegret
     from cschoice.learners.pairwise_svm import PairwiseSVM as PairwiseSVM
+    from cschoice.learners.pointwise import PointwiseNet as PointwiseNet
     from cschoice.learners.ranknet import RankNet as RankNet
     from cschoice.learners.sda import Sda as Sda
     from cschoice.models.cross_validation import cross_validate as cross_validate
@@ -63,15 +79,26 @@ _PLACES = {
     "estimates.independence": ("context_tests",),
     "evaluation.decisions": ("choose", "tune_threshold"),
     "evaluation.metrics": ("METRICS", "metric"),
+    "explanations.explanation": ("explain",),
     "learners": ("LEARNERS", "make_learner"),
     "learners.baselines": ("AllPositive", "RandomUtility"),
+    "learners.boosted_trees": ("BoostedTrees",),
+    "learners.deep_sets": ("DeepSets",),
     "learners.fate": ("Fate", "FateLinear"),
     "learners.feta": ("Feta", "Feta3", "FetaLinear"),
     "learners.learner": ("Learner",),
+    "learners.logit.context_dependent": ("ContextDependentLogit",),
+    "learners.logit.cross_nested_logit": ("CrossNestedLogit",),
+    "learners.logit.latent_class": ("LatentClassLogit",),
+    "learners.logit.learned_tastes": ("LearningLogit", "TasteNet"),
+    "learners.logit.linear_context": ("LinearContextLogit",),
     "learners.logit.mixed_logit": ("MixedLogit",),
     "learners.logit.multinomial": ("MultinomialLogit",),
     "learners.logit.nested_logit": ("GeneralizedNestedLogit", "NestedLogit"),
+    "learners.logit.panel_mixed_logit": ("PanelMixedLogit",),
+    "learners.logit.random_regret": ("RandomRegret",),
     "learners.pairwise_svm": ("PairwiseSVM",),
+    "learners.pointwise": ("PointwiseNet",),
     "learners.ranknet": ("RankNet",),
     "learners.sda": ("Sda",),
     "models.cross_validation": ("cross_validate",),

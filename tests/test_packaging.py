@@ -68,6 +68,12 @@ def test_public_names_exist(name):
     assert getattr(cschoice, name) is not None
 
 
+@pytest.mark.parametrize("name", cschoice.LEARNERS.written)
+def test_learners_are_public_names(name):
+    learner = cschoice.LEARNERS[name].learner
+    assert getattr(cschoice, learner.__name__) is learner
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         cschoice.nonsense  # noqa: B018
