@@ -78,7 +78,7 @@ setup: .venv/installed-dev
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	$(PYTHON) tools/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/pip install --quiet --disable-pip-version-check \
-	    -c .venv-lowest/constraints.txt -e '.[hypervolume,slurm]' duckdb hypothesis \
+	    -c .venv-lowest/constraints.txt -e '.[hypervolume,slurm,trees]' duckdb hypothesis \
 	    pytest pytest-xdist selenium
 	touch $@
 

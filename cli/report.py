@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from cschoice.errors import InvalidParameter
+from cschoice.errors import FileNotUsable, InvalidParameter
 from cschoice.report import ALL, FORMATS, TERMINAL
 from cschoice.report.compute.summary import Summary, summarize
 from cschoice.report.contents.outline import outline
 from cschoice.report.formats.writing import formats, write
+from cschoice.runs.store import ResultStore
 from cschoice.study.config import load
+from cschoice.study.run import collect_finished
 
 from .console import print_table, talk, tell
 from .options import (
@@ -41,14 +44,17 @@ def report(
 
     html is one page to open in a browser; latex has one file per table and figure and a
     report.tex for pdflatex; markdown comes with its figures; csv has every number. Works on
-    whatever is there and says what is missing; profiles are never mixed. Results of another
-    configuration than the study's file has now are marked as stale.
+    whatever is done, also during a run, and says what is missing; profiles are never mixed.
+    Results of another configuration than the study's file has now are marked as stale.
     """
     names = formats(format_)
     if against not in ("paper", "none"):
         raise InvalidParameter(f"--against must be paper or none, got '{against}'")
+    study = load(config)
     with talk.status("reading results"):
-        summary = summarize(results, profile, experiment, against == "paper", load(config))
+        with suppress(FileNotUsable):  # one may look without the right to write
+            collect_finished(study, ResultStore(results))
+        summary = summarize(results, profile, experiment, against == "paper", study)
     if not names:
         _show(summary)
         return

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
-_EXTRAS = ("dev", "hypervolume", "slurm")
+_EXTRAS = ("dev", "hypervolume", "slurm", "trees")
 _REQUIREMENT = re.compile(r"(?P<name>[\w-]+)>=(?P<version>[\w.]+)")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cschoice.datasets import DATASETS
 from cschoice.datasets.raw.catalogue import RAW_DATA
-from cschoice.errors import InvalidParameter
+from cschoice.errors import CschoiceError, InvalidParameter
 from cschoice.io.locks import claimed_by_living
 from cschoice.runs.collect import check_tables, collect
 from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings, make_executor
@@ -117,6 +117,23 @@ def run_study(
         on_outcome(outcome, record)
     run.collect()
     return run
+
+
+def collect_finished(study: Study, store: ResultStore) -> None:
+    """Write the tables anew if a run that still works, or was stopped, finished jobs they lack.
+
+    Tables that cannot be read stay as they are: whoever reads them is told why.
+    """
+    if next(store.names(), None) is None:
+        return
+    try:
+        keys = store.tables.keys() if store.tables.exist else {}
+    except CschoiceError:
+        return
+    jobs, _ = planned_on_disk(study, store)
+    lacking = (job for job in jobs if keys.get(job.name, ("",))[0] != job.key)
+    if any(store.can_give(job.name, job.key) for job in lacking):
+        collect(store, jobs)
 
 
 def _without_data(jobs: Iterable[Job]) -> list[str]:

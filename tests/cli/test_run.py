@@ -11,6 +11,7 @@ import pytest
 from cschoice.datasets import DATASETS
 from cschoice.learners import LEARNERS
 from cschoice.learners.saving import load
+from cschoice.study.run import StudyRun
 from cschoice.tasks import ChoiceTasks, Kind
 
 CHEAP = "--learner mnl --learner random --dataset medoid --profile smoke --executor inline"
@@ -131,6 +132,17 @@ def test_a_run_can_be_reported(run):
     assert "0.020 ± 0.001" in shown  # the paper's MNL on Medoid
     assert run("report --profile smoke --format csv").stdout == "results/report/results.csv\n"
     assert "no results with profile 'paper'" in run("report --profile paper", code=2).stderr
+
+
+def test_a_report_during_a_run_shows_what_is_done(run, monkeypatch):
+    monkeypatch.setattr(StudyRun, "collect", lambda _: None)  # as of a run that was killed
+    run(f"run {CHEAP}")
+    shown = run("report --profile smoke").stdout
+    assert "4 of 4 jobs done" in shown
+    assert "0.020 ± 0.001" in shown
+    written = {path: path.stat().st_mtime_ns for path in Path("results/tables").iterdir()}
+    run("report --profile smoke")  # nothing new, nothing written
+    assert {path: path.stat().st_mtime_ns for path in Path("results/tables").iterdir()} == written
 
 
 def test_show_learners_lists_spaces(run):
