@@ -26,10 +26,12 @@ def test_the_papers_tables_have_its_layout(tmp_path):
     for name, datasets in paper.TABLES.items():
         labels = [group.label for group in tables[name].groups]
         assert len(labels) == len(datasets)
-    assert [column.label for column in tables["subset"].columns] == [
+    columns = [
         "Dataset", "Choice model", "F₁-measure", "Subset 0/1 accuracy", "Informedness", "AUC-ROC",
         "Log-loss ↓",
     ]  # fmt: skip
+    shown = [column.label for column in tables["subset"].columns]
+    assert [label for label in shown if label in columns] == columns  # among later metrics
     learners = [row.cells[0] for row in tables["subset"].groups[0].rows]
     printed = [
         "FETA-Net", "FATE-Net", "FETA-Linear", "SDA", "RankNet", "PairwiseSVM", "GenLinearModel",

@@ -7,6 +7,7 @@ import yaml
 from cschoice.datasets import DATASETS
 from cschoice.errors import ConfigError, FileNotUsable, UnknownName
 from cschoice.learners import LEARNERS
+from cschoice.report.compute.paper import DATASETS_IN_ORDER
 from cschoice.runs.protocols.fitting import search_space
 from cschoice.runs.store import ResultStore
 from cschoice.space import Real
@@ -61,7 +62,7 @@ def test_the_study_is_the_papers():
     assert len(experiment.datasets) == 17
     assert {name for name, info in LEARNERS.items() if info.in_paper} <= set(experiment.learners)
     assert {"feta-one-unit", "deep-sets", "pointwise-net"} <= set(experiment.learners)
-    assert set(experiment.datasets) == set(DATASETS.written) - {"unique-onehot", "journeys"}
+    assert set(experiment.datasets) == set(DATASETS_IN_ORDER) <= set(DATASETS.written)
     paper = study.profile("paper")
     assert (paper.folds, paper.inner_splits, paper.trials, paper.frugal) == (5, 3, 100, None)
     assert paper.learners == {"recipe": "paper", "epochs": 1000}
