@@ -47,7 +47,7 @@ def context(
     seed: Annotated[int, typer.Option(help="Of the exchanges.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Test whether the odds of two objects depend on what else is on offer.
+    """Test whether the odds of two objects depend on the rest of the offer.
 
     cschoice test context --dataset trips
 

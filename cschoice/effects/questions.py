@@ -68,7 +68,7 @@ def answers(
     data: str,
     telling: Telling = lambda _: lambda _done, _of: None,
 ) -> Answers:
-    """Answer the questions; ``telling`` follows what takes long."""
+    """Answer the questions; ``telling`` follows the long ones."""
     of = questions.of
     compared = calibration(way, situations, of=of) if questions.calibration else None
     comparison = compare(

@@ -95,7 +95,7 @@ def context_tests(
     progress: Progress | None = None,
     **sections: Any,
 ) -> ContextTests:
-    """Test whether the odds of two objects depend on what else is on offer.
+    """Test whether the odds of two objects depend on the rest of the offer.
 
     ``source``, ``features`` and the sections of a specification are those of ``estimate``. Four
     tests, as far as the data allow: likelihood ratios of the multinomial logit in the linear

@@ -146,7 +146,7 @@ def _with_network(model: str, made: Design, specification: Specification) -> Str
 
 
 def _regret(made: Design) -> Structure:
-    """Return random regret, to which what only one alternative has is added, not compared."""
+    """Return random regret; terms of a single alternative are added, not compared."""
     of_one = tuple(f":{name}" for name in made.sample.alternatives)
     linear = [
         place

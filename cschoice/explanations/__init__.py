@@ -1,4 +1,4 @@
-"""Why a fitted learner prefers what it prefers, and how much of it is due to the other objects.
+"""The reasons of a fitted learner's preferences, and the share of the other objects in them.
 
 Everything is computed from utilities of changed sets: learners are asked, never opened.
 """

@@ -64,7 +64,7 @@ class Decision:
 
     @property
     def gap(self) -> float:
-        """What the sum of the contributions leaves out: rounding."""
+        """The remainder of the sum of the contributions: rounding."""
         return self.total - sum(one.value for one in self.contributions)
 
 
@@ -179,7 +179,7 @@ def _of_rivals(
     names: Mapping[int, str],
     seed: int,
 ) -> Iterator[Contribution]:
-    """Divide what the rivals change in the log-odds of the pair among them."""
+    """Divide the rivals' change of the pair's log-odds among them."""
 
     def log_odds(some: NDArray[np.bool_]) -> Values:
         values = np.empty(len(some))

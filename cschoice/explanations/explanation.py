@@ -85,7 +85,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is said of a model; the report lays it out."""
+    """The answers about one model; the report lays them out."""
 
     about: About
     support: Support
@@ -222,7 +222,7 @@ class _Explainer:
         )
 
     def _importance(self, groups: Sequence[FeatureGroup]) -> Measured | None:
-        """Return what permuting features costs, of copies on the tasks they have not seen."""
+        """Return the loss by permuting features, of copies on the tasks they have not seen."""
         groups = [group for group in groups if not group.is_identity]
         if not groups:
             return None

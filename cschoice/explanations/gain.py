@@ -1,4 +1,4 @@
-"""How much of what people choose is due to context: predictions with and without it, held out."""
+"""The gain of context: predictions of held-out choices with and without it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Refits:
-    """Copies of the model fitted without each fold, and what the partner scores on these folds."""
+    """Copies of the model fitted without each fold, and the partner's scores on these folds."""
 
     folds: tuple[FoldFit, ...]
     gain: Gain | None

@@ -1,4 +1,4 @@
-"""Halo effects: what the presence of an object changes in the utilities of the others.
+"""Halo effects: changes in the utilities of objects by the presence of another one.
 
 By inclusion and exclusion, u_j(S) is the sum of v_j(T) over all T ⊆ S without j, with
 v_j(T) = Σ_{R ⊆ T} (−1)^{|T|−|R|} u_j(R ∪ {j}). Only differences of utilities show in choices:
@@ -34,7 +34,7 @@ _ORDERS = 3  # pair, single rivals, pairs of rivals; what is left is of higher o
 
 @dataclass(frozen=True)
 class Influences:
-    """What each object of a set changes in each other one as it joins the rest of the set.
+    """The changes by each object of a set in each other one, as it joins the rest of the set.
 
     One row per pair of objects of a set: ``effect`` is the change in the utility of ``of`` when
     ``by`` joins, for singleton choice relative to the mean of the others, where only differences
@@ -116,7 +116,7 @@ def halo(learner: Learner, tasks: ChoiceTasks, of: Entries, rivals: Entries) -> 
 def relative_halo(
     learner: Learner, tasks: ChoiceTasks, first: Entries, second: Entries, rivals: Entries
 ) -> Values:
-    """Return α_jk(T): what the rivals T together change in the log-odds of j over k.
+    """Return α_jk(T), the change of the log-odds of j over k by the rivals T together.
 
     The sum of the definition collapses: α_jk(T) = Σ_{R ⊆ T} (−1)^{|T|−|R|} [u_j − u_k](R ∪ {j, k}).
     """

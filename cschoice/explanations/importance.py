@@ -1,4 +1,4 @@
-"""Permutation importance: what is lost when an object's, or its rivals', feature is another's.
+"""Permutation importance: the loss when an object's, or its rivals', feature is another's.
 
 An object's feature matters in two ways: for the object itself and for the others, as a part of
 their context. Each object is judged by itself: its utility is computed with its own value
@@ -46,7 +46,7 @@ def importance(
     groups: Sequence[FeatureGroup],
     seed: int = 0,
 ) -> Values:
-    """Return what the loss grows by as each feature is permuted, (features, own and rivals')."""
+    """Return the growth of the loss as each feature is permuted, (features, own and rivals')."""
     rng = np.random.default_rng(seed)
     before = loss(learner, tasks, utilities(learner, tasks))
     rows = []

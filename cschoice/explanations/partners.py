@@ -1,4 +1,4 @@
-"""The same architecture without context, or with it: what the gain of context is measured by."""
+"""The partner of a learner: its architecture without context, or with it, to measure the gain."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sees_context(learner: Learner) -> bool:
 
 
 def _alike(learner: Learner, partner: str) -> Learner:
-    """Return the partner with the sizes of the learner, and what was set other than by default."""
+    """Return the partner with the sizes of the learner and its settings other than defaults."""
     if isinstance(learner, MeanEnsemble):
         inner = make_learner(learner.learner, **learner.parameters)
         other = _alike(inner, partner)

@@ -25,7 +25,7 @@ _MOST_FEATURES = 8  # whose differences are looked at
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation of a rival to an object; ``per_unit`` is what a unit of it changes."""
+    """A relation of a rival to an object; ``per_unit`` is the change by a unit of it."""
 
     name: str
     explained: float  # R², between 0 and 1

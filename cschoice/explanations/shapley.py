@@ -42,7 +42,7 @@ def shapley(game: Game, n: int, seed: int = 0, draws: int = _DRAWS) -> Shares:
 
 
 def _exact(game: Game, n: int) -> Shares:
-    """Average what a player adds over all coalitions of the others."""
+    """Average the contribution of a player over all coalitions of the others."""
     coalitions = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
     values = game(coalitions)
     weights = np.array([factorial(s) * factorial(n - s - 1) / factorial(n) for s in range(n)])
@@ -56,7 +56,7 @@ def _exact(game: Game, n: int) -> Shares:
 
 
 def _drawn(game: Game, n: int, seed: int, draws: int) -> Shares:
-    """Average what a player adds over orders drawn at random; each order sums exactly."""
+    """Average the contribution of a player over random orders; each order sums exactly."""
     rng = np.random.default_rng(seed)
     orders = np.argsort(rng.random((draws, n)), axis=1)
     ranks = np.argsort(np.concatenate([orders, orders[:, ::-1]]), axis=1)

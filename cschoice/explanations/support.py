@@ -1,4 +1,4 @@
-"""What the data can tell at all: how many different sets there are, and who meets whom in them."""
+"""The support of the data: how many different sets there are, and who meets whom in them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Support:
 
 
 def support(tasks: ChoiceTasks, objects: Objects) -> Support:
-    """Return what the tasks can tell."""
+    """Return the support of the tasks."""
     sizes, counts = np.unique(tasks.sizes, return_counts=True)
     n = len(objects.names)
     on_offer = np.zeros((len(tasks), n), dtype=np.int64)

@@ -172,7 +172,7 @@ def _dominates(x: Values, y: Values) -> NDArray[np.bool_]:
 
 
 def added(learner: Learner, tasks: ChoiceTasks, some: Triples) -> Values:
-    """Return what each third object changes in the log-odds of target over competitor."""
+    """Return the change by each third object in the log-odds of target over competitor."""
     changes = np.empty(len(some.entries))
     sizes = tasks.sizes[some.sets]
     for size in np.unique(sizes):

@@ -58,7 +58,7 @@ def problems_of_parameters_in(study: Study) -> list[str]:
 
 
 def _of_learners(study: Study) -> Iterator[_Given]:
-    """Yield what is said to learners: an experiment speaks to its own, a profile to all or one."""
+    """Yield parameters for learners: an experiment's for its own, a profile's for all or one."""
     every = {name: found for name in LEARNERS if (found := _limits_of_learner(name)) is not None}
     used = {study.registered(name) for name in study.mentioned}
     for name, experiment in study.experiments.items():
@@ -85,7 +85,7 @@ def _of_learners(study: Study) -> Iterator[_Given]:
 
 
 def _of_datasets(study: Study) -> Iterator[_Given]:
-    """Yield what is said to datasets; a profile speaks to all that there are."""
+    """Yield the parameters for datasets; a profile's are for all that there are."""
     every = {name: _limits_of_dataset(name) for name in DATASETS}
     used = {name for one in study.experiments.values() for name in one.datasets}
     for name, parameters in study.datasets.items():
@@ -111,5 +111,5 @@ def _limits_of_dataset(name: str) -> Limits:
 
 
 def _unlimited(limits: Limits) -> Limits:
-    """Return the same names; ranges of a search are cut to what the learner searches."""
+    """Return the same names; ranges of a search are cut to the learner's own space."""
     return dict.fromkeys(limits)

@@ -82,7 +82,7 @@ class FrugalSettings(_Strict):
     whole: list[Annotated[str, AfterValidator(_known_learner)]] = []
 
     def of(self, learner: str) -> Frugal:
-        """Return what the trials of a registered learner cost."""
+        """Return the budget of a registered learner's trials."""
         shares = {"task_share": 1.0, "epoch_share": 1.0} if learner in self.whole else {}
         found: Frugal = from_plain(Frugal, self.model_dump(exclude={"whole"}) | shares)
         return found

@@ -1,4 +1,4 @@
-"""Context of low rank: what an object is as a target, times what the others are as context."""
+"""Context of low rank: factors of an object as a target, times factors of the others as context."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class CrossNestedLogit(NestedModel):
         self._take(found, -float(self._loss(data, found)[0]))
 
     def _learn_kinds(self, tasks: ChoiceTasks, seed: int) -> None:
-        """Learn what the kinds are, and in which nests each may be."""
+        """Learn the kinds of objects, and the nests in which each may be."""
         wrong = [number for number in self._without() if number >= tasks.n_features]
         if wrong:
             allowed = f"0 to {tasks.n_features - 1}"
@@ -148,7 +148,7 @@ class CrossNestedLogit(NestedModel):
 
     @property
     def _last(self) -> NDArray[np.int64]:
-        """Return the last nest of each kind, whose share is what the others leave."""
+        """Return the last nest of each kind, whose share is the rest of the others'."""
         last: NDArray[np.int64] = len(self.allowed_) - 1 - self.allowed_[::-1].argmax(axis=0)
         return last
 

@@ -247,7 +247,7 @@ class LearnedTastes(MultinomialLogit):
 
 
 class LearningLogit(LearnedTastes):
-    """L-MNL: a linear utility plus what a network makes of other features.
+    """L-MNL: a linear utility plus the output of a network on other features.
 
     ``network_features`` are what the network sees (default: all), and have no coefficients.
     ``moved_features`` are the constants of alternatives, to each of which it adds a number of its

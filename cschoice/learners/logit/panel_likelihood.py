@@ -180,7 +180,7 @@ def posteriors(
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What people of a block would do under each of their draws."""
+    """The choices of a block's people under each of their draws: chances and derivatives."""
 
     coefficients: Values  # (people, random, draws)
     slopes: Values
@@ -192,7 +192,7 @@ class _Drawn:
 
 
 def _block(tastes: Tastes, block: PeopleBlock, means: Values, spreads: Values) -> _Drawn:
-    """Return what people of a block would do under each of their draws."""
+    """Return the chances of a block's choices under each of their people's draws."""
     draws = tastes.of_people(block.people)
     arguments = means[tastes.random][:, None] + spreads @ draws
     coefficients, slopes = tastes.values(arguments)

@@ -110,7 +110,7 @@ class RandomRegret(LogitLearner):
 
 
 def _utilities(x: NDArray[np.float64], compared: NDArray[np.bool_], at: Values) -> Values:
-    """Return minus the regrets of a block's objects, and what is linear, (size, n_tasks)."""
+    """Return the linear terms of a block's objects minus their regrets, (size, n_tasks)."""
     values: Values = np.tensordot(np.where(compared, 0.0, at), x, axes=1)
     for number in np.flatnonzero(compared):
         values -= softplus(at[number] * _gaps(x[number])).sum(axis=1)

@@ -44,6 +44,6 @@ def draw(found: Calibration) -> Figure:
 
 
 def _reach(groups: tuple[Group, ...]) -> list[list[float]]:
-    """Return how far intervals go below and above what was observed."""
+    """Return how far intervals go below and above the observed shares."""
     below = [max(0.0, one.observed - one.low) for one in groups]
     return [below, [max(0.0, one.high - one.observed) for one in groups]]

@@ -17,7 +17,7 @@ _MOST_DIGITS = 12  # columns that have room for numbers
 
 
 def draw(heat: Heat) -> Figure:
-    """Draw the cells; what is good is blue, what is bad is orange."""
+    """Draw the cells, good values in blue and bad ones in orange."""
     n_rows, n_columns = heat.values.shape
     lines = max(wrapped(name, 14).count("\n") + 1 for name in heat.columns)
     figure = Figure(figsize=(WIDTH, n_rows * _CELL + 0.6 + 0.13 * lines), layout="constrained")

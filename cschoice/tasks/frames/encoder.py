@@ -185,7 +185,7 @@ class RawTable:
 
 
 def read_raw(table: Table, encoding: Encoding, learning: bool = False) -> RawTable:
-    """Read another table as the first one was; with ``learning``, what was chosen, too."""
+    """Read another table as the first one was; with ``learning``, its choices, too."""
     description = encoding.description
     objects = objects_of(table, description, learning)
     table = table.only(description.feature_columns)

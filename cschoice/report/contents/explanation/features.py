@@ -1,4 +1,4 @@
-"""Features: what is lost without each, and how chances depend on them."""
+"""Features: the loss without each, and how chances depend on them."""
 
 from __future__ import annotations
 

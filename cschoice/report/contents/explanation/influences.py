@@ -115,7 +115,7 @@ def _known(value: float) -> float | None:
 
 
 def relations_section(explanation: Explanation) -> Section | None:
-    """Return which relation between two objects explains what one does to the other."""
+    """Return the relation between two objects that explains the effect of one on the other."""
     rows = explanation.relations
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""What the data can tell, and what they cannot."""
+"""The limits of an explanation: of its data, its intervals and its averages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FEW = 30  # sets in which two objects meet, below which little is known of them
 
 
 def limits_section(explanation: Explanation) -> Section:
-    """Return what intervals mean, and where the model goes beyond the data."""
+    """Return the section on the meaning of intervals and on where the model leaves the data."""
     return Section("limits", "What the data can tell", tuple(_lines(explanation)))
 
 

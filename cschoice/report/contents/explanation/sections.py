@@ -24,7 +24,7 @@ def title(explanation: Explanation) -> str:
 
 
 def sections(explanation: Explanation) -> list[Section]:
-    """Return the sections; the first is what matters, in a few sentences."""
+    """Return the sections, first a summary in a few sentences."""
     found = [
         gain_section(explanation),
         who_section(explanation),
