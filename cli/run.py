@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from cschoice.errors import InvalidParameter
-from cschoice.runs.executors import Executor, Settings, make_executor
+from cschoice.runs.executors import Executor, ExecutorSettings, make_executor
 from cschoice.runs.executors.local import local_slots
 from cschoice.runs.executors.slurm import SlurmExecutor
 from cschoice.runs.records import Job
@@ -131,7 +131,7 @@ def run(
         raise InvalidParameter(
             f"--job-timeout is for --executor local, not {resources.name}; on SLURM, say --time"
         )
-    settings = Settings(resources, device, workers, keep_predictions, say, job_timeout)
+    settings = ExecutorSettings(resources, device, workers, keep_predictions, say, job_timeout)
     where = make_executor(resources.name, store, settings)
     asked.open()
     next_options = _options(profile, experiment, results)

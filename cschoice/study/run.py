@@ -12,7 +12,7 @@ from cschoice.datasets.raw.catalogue import RAW_DATA
 from cschoice.errors import CschoiceError, InvalidParameter
 from cschoice.io.locks import claimed_by_living
 from cschoice.runs.collect import check_tables, collect
-from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings, make_executor
+from cschoice.runs.executors import Executor, ExecutorSettings, OnEvent, Outcome, make_executor
 from cschoice.runs.records import Job, Record, State
 from cschoice.runs.run import run_jobs
 from cschoice.runs.store import Progress, ResultStore
@@ -110,7 +110,7 @@ def run_study(
     selection = Selection(experiment, profile, learners, datasets, folds, trials)
     run = StudyRun(study, selection, ResultStore(Path(results)), redo=redo)
     resources = with_options(study.executor, name=executor)
-    settings = Settings(resources, device, workers, keep_predictions)
+    settings = ExecutorSettings(resources, device, workers, keep_predictions)
     where = make_executor(resources.name, run.store, settings)
     run.open()
     for outcome, record in run.outcomes(where, on_event):

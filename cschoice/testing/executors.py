@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cschoice.io.locks import claim
-from cschoice.runs.executors import Executor, Outcome, Settings, make_executor
+from cschoice.runs.executors import Executor, ExecutorSettings, Outcome, make_executor
 from cschoice.runs.records import Budget, Job, State
 from cschoice.runs.store import Progress, ResultStore
 from cschoice.testing.checks import Check, check_of
@@ -40,7 +40,7 @@ def _prepared(name: str) -> Iterator[tuple[ResultStore, Executor]]:
     with TemporaryDirectory() as folder:
         store = ResultStore(Path(folder).resolve())
         store.open()
-        settings = Settings(device="cpu", workers=2, notify=lambda _: None)
+        settings = ExecutorSettings(device="cpu", workers=2, notify=lambda _: None)
         yield store, make_executor(name, store, settings)
 
 

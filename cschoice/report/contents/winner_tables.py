@@ -39,6 +39,19 @@ if TYPE_CHECKING:
 SCOPES = {"singleton": "Singleton choice", "subset": "Subset choice", "all": "Both"}
 
 
+_WINNERS = (
+    Column("Problem"),
+    Column("Dataset"),
+    Column("Best mean"),
+    Column("Score", scores=True),
+    Column("Next"),
+    Column("Ahead by [95 %]", numeric=True),
+    Column("Effect", numeric=True),
+    Column("p", numeric=True),
+    Column("Verdict", wide=True),
+)
+
+
 def winners_table(
     contests: Sequence[Contest], results: Sequence[Result], name: str = "winners"
 ) -> Table | None:
@@ -47,28 +60,20 @@ def winners_table(
         return None
     scores = {(result.dataset, result.learner): result.comparisons for result in results}
     measures = list(dict.fromkeys(contest.metric for contest in contests))
+    has_details = name == "winners"  # the details behind a row are those of the target measure
 
     def row(contest: Contest) -> Row:
         comparison = scores[contest.dataset, contest.winner][contest.metric]
         assert comparison.ours is not None
-        nearest: list[Cell] = ["", "", "", ""]
-        if contest.pairs:
-            pair = contest.pairs[0]
-            nearest[0] = learner_label(pair.other, contest.kind)
-            if (found := pair.difference) is not None:
-                ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
-                effect, p = _effect(found.effect), probability(found.adjusted)
-                nearest[1:] = [NumberCell(signed(ahead), found.mean), effect, p]
         return Row(
             (
                 dataset_label(contest.dataset),
                 learner_label(contest.winner, contest.kind),
                 ScoreCell(comparison.ours),
-                *nearest,
+                *_nearest(contest),
                 contest.verdict,
             ),
-            # The details behind a row are those of the target measure.
-            key=contest.dataset if name == "winners" else None,
+            key=contest.dataset if has_details else None,
             stale=contest.stale,
         )
 
@@ -76,30 +81,37 @@ def winners_table(
         name,
         f"The learner with the best mean on each dataset under {_listed(measures)}, and whether "
         "it is better than every other by more than noise.",
-        (
-            Column("Problem"),
-            Column("Dataset"),
-            Column("Best mean"),
-            Column("Score", scores=True),
-            Column("Next"),
-            Column("Ahead by [95 %]", numeric=True),
-            Column("Effect", numeric=True),
-            Column("p", numeric=True),
-            Column("Verdict", wide=True),
-        ),
+        _WINNERS,
         tuple(
             RowGroup(SCOPES[str(kind)], tuple(row(contest) for contest in found))
             for kind, found in groupby(contests, key=lambda contest: contest.kind)
         ),
-        notes=(
-            "Corrected resampled t-test over the folds that both learners have (Nadeau and "
-            "Bengio); where every fold is a fresh draw there is nothing to correct. Who is first "
-            "was found on the same folds: p-values and intervals are adjusted for all pairs of "
-            f"learners on the dataset, {_extent(contests)} of them (Bonferroni). A tie: no "
-            f"difference detectable, and means within {MARGIN:g}. No difference detectable does "
-            "not mean equal. The effect is the mean difference in units of its standard deviation "
-            "over folds.",
-        ),
+        notes=(_test_note(contests),),
+    )
+
+
+def _nearest(contest: Contest) -> list[Cell]:
+    """Return the cells of the next learner: its name, the distance, its effect and p-value."""
+    if not contest.pairs:
+        return ["", "", "", ""]
+    pair = contest.pairs[0]
+    label = learner_label(pair.other, contest.kind)
+    if (found := pair.difference) is None:
+        return [label, "", "", ""]
+    ahead = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    distance = NumberCell(signed(ahead), found.mean)
+    return [label, distance, _effect(found.effect), probability(found.adjusted)]
+
+
+def _test_note(contests: Sequence[Contest]) -> str:
+    return (
+        "Corrected resampled t-test over the folds that both learners have (Nadeau and "
+        "Bengio); where every fold is a fresh draw there is nothing to correct. Who is first "
+        "was found on the same folds: p-values and intervals are adjusted for all pairs of "
+        f"learners on the dataset, {_extent(contests)} of them (Bonferroni). A tie: no "
+        f"difference detectable, and means within {MARGIN:g}. No difference detectable does "
+        "not mean equal. The effect is the mean difference in units of its standard deviation "
+        "over folds."
     )
 
 

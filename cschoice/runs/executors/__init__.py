@@ -41,7 +41,7 @@ class Executor(Protocol):
 
 
 @dataclass(frozen=True)
-class Settings:
+class ExecutorSettings:
     """The settings of a run that an executor gets: options of the command line and the study's."""
 
     resources: Resources = field(default_factory=Resources)
@@ -59,7 +59,7 @@ def _of_plugin(name: str, found: Any, target: str) -> str:  # noqa: ARG001
     return target
 
 
-# Each makes an ``Executor`` of a ``ResultStore`` and ``Settings``.
+# Each makes an ``Executor`` of a ``ResultStore`` and ``ExecutorSettings``.
 EXECUTORS: Registry[str] = Registry(
     "executor",
     {
@@ -71,7 +71,7 @@ EXECUTORS: Registry[str] = Registry(
 )
 
 
-def make_executor(name: str, store: ResultStore, settings: Settings) -> Executor:
+def make_executor(name: str, store: ResultStore, settings: ExecutorSettings) -> Executor:
     """Return the executor of that name for a results folder."""
     made: Executor = load(EXECUTORS[name])(store, settings)
     if not callable(getattr(made, "run", None)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cschoice.errors import FileNotUsable
-from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings
+from cschoice.runs.executors import Executor, ExecutorSettings, OnEvent, Outcome
 from cschoice.runs.executors.local import local_slots
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job
@@ -14,7 +14,7 @@ from cschoice.runs.store import ResultStore
 from cschoice.runs.worker import set_threads, work
 
 
-def inline(store: ResultStore, settings: Settings) -> Executor:
+def inline(store: ResultStore, settings: ExecutorSettings) -> Executor:
     """Return the executor with these settings."""
     device = local_slots(settings.device, 1)[0].device
     return InlineExecutor(store, device, settings.keep_predictions)

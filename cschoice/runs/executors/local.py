@@ -21,7 +21,7 @@ from typing import IO
 from cschoice.errors import InvalidParameter
 from cschoice.io.files import explained
 from cschoice.learners import LEARNERS
-from cschoice.runs.executors import Executor, OnEvent, Outcome, Settings, log_tail
+from cschoice.runs.executors import Executor, ExecutorSettings, OnEvent, Outcome, log_tail
 from cschoice.runs.executors.processes import Process, processes
 from cschoice.runs.records import Job
 from cschoice.runs.store import ResultStore
@@ -90,7 +90,7 @@ def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def local(store: ResultStore, settings: Settings) -> Executor:
+def local(store: ResultStore, settings: ExecutorSettings) -> Executor:
     """Return the executor with these settings."""
     slots = local_slots(settings.device, settings.workers)
     return LocalExecutor(

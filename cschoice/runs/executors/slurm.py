@@ -17,9 +17,9 @@ from cschoice.io.files import refresh
 from cschoice.io.locks import claimed_by_living, owner_of, release
 from cschoice.runs.executors import (
     Executor,
+    ExecutorSettings,
     OnEvent,
     Outcome,
-    Settings,
     log_tail,
     pause,
     slurm_queue,
@@ -38,7 +38,7 @@ _WANTED = ("CANCELLED", "DEADLINE")  # someone decided so: it does not run again
 _HINTS = {"OUT_OF_MEMORY": "--mem", "exceeded memory limit": "--mem", "TIMEOUT": "--time"}
 
 
-def slurm(store: ResultStore, settings: Settings) -> Executor:
+def slurm(store: ResultStore, settings: ExecutorSettings) -> Executor:
     """Return the executor with these settings."""
     return SlurmExecutor(
         store,

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from cschoice.runs.executors import OnEvent, Outcome, Settings, log_tail
+from cschoice.runs.executors import ExecutorSettings, OnEvent, Outcome, log_tail
 from cschoice.runs.records import Job
 from cschoice.runs.store import ResultStore
 from cschoice.runs.worker import EXIT_BUSY, EXIT_UNUSABLE, PROGRAM, arguments, thread_settings
@@ -18,7 +18,7 @@ _ENDED = {0: "finished", EXIT_BUSY: "busy", EXIT_UNUSABLE: "unusable"}
 class ThreadExecutor:
     """A pool of threads; each starts a worker and waits for it."""
 
-    def __init__(self, store: ResultStore, settings: Settings) -> None:
+    def __init__(self, store: ResultStore, settings: ExecutorSettings) -> None:
         self.store, self.settings = store, settings
         self.device = "cpu" if settings.device == "auto" else settings.device
         self.workers = settings.workers or settings.resources.options.get("workers", 2)
