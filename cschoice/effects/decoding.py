@@ -14,10 +14,10 @@ from cschoice.datasets.imported import ImportedDataset
 from cschoice.effects.situations import Situations
 from cschoice.errors import InvalidParameter
 from cschoice.tasks import ChoiceTasks, frames
-from cschoice.tasks.container import is_table
 from cschoice.tasks.frames.description import CONSTANTS
 from cschoice.tasks.frames.encoding import Encoding, Feature
 from cschoice.tasks.frames.missing_values import RawFeature
+from cschoice.tasks.given import is_table
 
 Matrix = NDArray[np.float32]
 _ALTERNATIVE = "alternative"

@@ -49,12 +49,7 @@ def estimate(
     >>> estimate(tasks, features=["cost", "time"]).fit.n_parameters
     2
     """
-    if model not in LEARNERS or not _is_logit(model):
-        allowed = [name for name in LEARNERS if _is_logit(name)]
-        LEARNERS[model]  # an unknown name has an error of its own
-        raise InvalidParameter(
-            f"'{model}' is not fitted by maximum likelihood: estimate one of {', '.join(allowed)}"
-        )
+    _check_model(model)
     if specification is None:
         specification = Specification.of(**sections)
     elif sections:
@@ -62,18 +57,9 @@ def estimate(
     sample = sample_of(source, tuple(features) if features else None)
     counts = specification.class_counts
     if model == "latent-class" and len(counts) > 1:
-        tried = [
-            estimate(
-                sample,
-                model,
-                replace(specification, classes=str(count)),
-                cluster=cluster,
-                seed=seed,
-                parameters=parameters,
-            )
-            for count in counts
-        ]
-        return _best_by_bic(tried, counts)
+        words: dict[str, Any] = {"cluster": cluster, "seed": seed, "parameters": parameters}
+        of_counts = (replace(specification, classes=str(count)) for count in counts)
+        return _best_by_bic([estimate(sample, model, one, **words) for one in of_counts], counts)
     made = design(sample, specification)
     check_choices(made)
     structure = structure_of(model, made, specification)
@@ -92,6 +78,16 @@ def _best_by_bic(tried: Sequence[Estimates], counts: Sequence[int]) -> Estimates
     )
     note = f"{counts[tried.index(best)]} classes have the lowest BIC ({listed})"
     return replace(best, notes=(*best.notes, note))
+
+
+def _check_model(name: str) -> None:
+    """Refuse learners that are not fitted by maximum likelihood."""
+    if name not in LEARNERS or not _is_logit(name):
+        allowed = [name for name in LEARNERS if _is_logit(name)]
+        LEARNERS[name]  # an unknown name has an error of its own
+        raise InvalidParameter(
+            f"'{name}' is not fitted by maximum likelihood: estimate one of {', '.join(allowed)}"
+        )
 
 
 def _is_logit(name: str) -> bool:

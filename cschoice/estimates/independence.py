@@ -9,7 +9,7 @@ from typing import Any
 from cschoice.errors import CschoiceError, InvalidParameter
 from cschoice.estimates.estimates import FIXED, UNIDENTIFIED, Estimates
 from cschoice.estimates.estimation import estimate
-from cschoice.estimates.exchanges import Exchange, Offers, exchange_test
+from cschoice.estimates.exchanges import Offers, exchange_test
 from cschoice.estimates.hypotheses import hausman_mcfadden
 from cschoice.estimates.kinds import ROBUST
 from cschoice.estimates.samples import CONSTANT, sample_of
@@ -130,18 +130,9 @@ def context_tests(
     say("leaving out alternatives")
     tests += _hausman_mcfadden(mnl)
     offers = Offers.of(mnl.tasks)
+    tests += _exchanges(offers, n_samples, seed, say, warnings)
     n_tasks = _n_tasks(mnl)
     n_sets = n_tasks if offers is None else offers.n_sets
-    if offers is None or not offers.n_movable_pairs:
-        warnings.append(
-            "no two objects come together in two different sets: only models can tell context "
-            "from the objects themselves"
-        )
-    else:
-        found = exchange_test(
-            offers, n_samples, seed, lambda done, of: say(f"{EXCHANGES}: {done} of {of}")
-        )
-        tests += _exchanges(offers, found)
     warnings += _of_sets(n_sets, n_tasks)
     result = ContextTests(sample.name, n_tasks, n_sets, level, tuple(tests), tuple(warnings))
     return replace(result, warnings=(*warnings, *_of_disagreement(result)))
@@ -223,7 +214,19 @@ def _hausman_mcfadden(mnl: Estimates) -> Iterator[ContextTest]:
         )
 
 
-def _exchanges(offers: Offers, found: Exchange) -> Iterator[ContextTest]:
+def _exchanges(
+    offers: Offers | None, n_samples: int, seed: int, say: Progress, warnings: list[str]
+) -> Iterator[ContextTest]:
+    """Yield the test that needs no model, or warn that the data have nothing for it."""
+    if offers is None or not offers.n_movable_pairs:
+        warnings.append(
+            "no two objects come together in two different sets: only models can tell context "
+            "from the objects themselves"
+        )
+        return
+    found = exchange_test(
+        offers, n_samples, seed, lambda done, of: say(f"{EXCHANGES}: {done} of {of}")
+    )
     of = f"{offers.n_movable_pairs:,} pairs of objects that come together in different sets"
     yield ContextTest(EXCHANGES, of, found.statistic, None, found.p)
 

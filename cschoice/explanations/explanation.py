@@ -33,7 +33,7 @@ from cschoice.explanations.uncertainty import Measured, jackknife, measured, ove
 from cschoice.learners.learner import Learner
 from cschoice.seeding import seed_for
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.tasks.container import check_tasks
+from cschoice.tasks.given import check_tasks
 
 Progress = Callable[[str], object]
 

@@ -17,7 +17,7 @@ from cschoice.evaluation.metrics import METRICS, TARGETS
 from cschoice.learners.preparation import Preparation, held_out_rule
 from cschoice.space import Dimension, Limit, problems_of_parameters
 from cschoice.tasks import ChoiceTasks, Kind
-from cschoice.tasks.container import check_tasks
+from cschoice.tasks.given import check_tasks
 from cschoice.tasks.scaling import Scaling
 
 if TYPE_CHECKING:

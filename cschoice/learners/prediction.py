@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from cschoice.evaluation.decisions import choose, probabilities
 from cschoice.tasks import ChoiceTasks, frames
-from cschoice.tasks.container import check_tasks, is_table
 from cschoice.tasks.frames.encoding import Encoding
+from cschoice.tasks.given import check_tasks, is_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from cschoice.learners.learner import Learner
 from cschoice.seeding import seed_for
 from cschoice.space import Whole
 from cschoice.tasks import ChoiceTasks
-from cschoice.tasks.container import check_tasks
+from cschoice.tasks.given import check_tasks
 from cschoice.tasks.splits import fold_numbers
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from os import PathLike
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, Self
@@ -307,22 +306,6 @@ class ChoiceTasks(Ragged):
     def scaled(self, scaling: Scaling) -> ChoiceTasks:
         """Bring the features to a scale."""
         return self.with_arrays(table=scaling.apply(self.table))
-
-
-def is_table(given: object) -> bool:
-    """Return whether this is a data frame or the path of a file."""
-    return isinstance(given, str | PathLike) or hasattr(given, "columns")
-
-
-def check_tasks(given: object) -> ChoiceTasks:
-    """Return choice tasks as they are; of a table or an array, tell how to make them of it."""
-    if isinstance(given, ChoiceTasks):
-        return given
-    if is_table(given):
-        way = "ChoiceTasks.from_frame(table, task='…', chosen='…', features='…')"
-    else:
-        way = "ChoiceTasks.from_dense(x, chosen, kind), with x of (tasks, objects, features)"
-    raise InvalidTasks([f"got {type(given).__name__}, make tasks of it by {way}"])
 
 
 def _read_only(values: ArrayLike, dtype: Any) -> NDArray[Any]:
