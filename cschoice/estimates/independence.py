@@ -110,10 +110,7 @@ def context_tests(
     >>> context_tests(tasks).matters
     False
     """
-    if not 0 < level < 1:
-        raise InvalidParameter(f"the level must lie between 0 and 1, got {level:g}")
-    if n_samples < 1:
-        raise InvalidParameter(f"the number of samples must be at least 1, got {n_samples}")
+    _check_numbers(level, n_samples)
     sample = sample_of(source, tuple(features) if features else None)
     if sample.tasks.kind is not Kind.SINGLETON:
         raise InvalidParameter("tests of context are for choices of one object, not of subsets")
@@ -136,6 +133,13 @@ def context_tests(
     warnings += _of_sets(n_sets, n_tasks)
     result = ContextTests(sample.name, n_tasks, n_sets, level, tuple(tests), tuple(warnings))
     return replace(result, warnings=(*warnings, *_of_disagreement(result)))
+
+
+def _check_numbers(level: float, n_samples: int) -> None:
+    if not 0 < level < 1:
+        raise InvalidParameter(f"the level must lie between 0 and 1, got {level:g}")
+    if n_samples < 1:
+        raise InvalidParameter(f"the number of samples must be at least 1, got {n_samples}")
 
 
 def _n_tasks(mnl: Estimates) -> int:

@@ -47,9 +47,8 @@ def describe(
         features, chosen, task = features or "*", chosen or "label", task or "qid"
     elif file_format is not None:
         raise InvalidParameter(f"format must be {SVMLIGHT}, or left out, got '{file_format}'")
-    wide = alternatives is not None
     described = Description(
-        features=_named(features, wide),
+        features=_named(features, wide=alternatives is not None),
         chosen=chosen,
         task=_names(task),
         alternatives=None if alternatives is None else _codes(alternatives),
