@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from cschoice.evaluation.decisions import Decision, Rule, tune_rule
 from cschoice.evaluation.expected_f1 import Calibration
@@ -72,6 +71,8 @@ def held_out_rule(
     Copies of the learner leave out a tenth of the tasks: one copy, or up to three where a tenth is
     little to tune on. Where there is nothing to hold out, the tasks learned from have to do.
     """
+    from sklearn.base import clone
+
     units = np.arange(len(tasks)) if tasks.groups is None else tasks.groups
     everything = np.arange(len(tasks))
     splits = [(everything, everything)]

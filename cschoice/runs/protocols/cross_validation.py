@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,6 @@ from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
 from cschoice.evaluation.decisions import Decision, Rule, choose, tune_rule
 from cschoice.evaluation.metrics import TARGETS, metric
 from cschoice.evaluation.scores import evaluate
-from cschoice.learners.ensemble import MeanEnsemble
-from cschoice.learners.learner import Learner
 from cschoice.learners.preparation import Preparation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
@@ -39,6 +37,9 @@ from cschoice.runs.tuning import best_trial, chosen_trial, next_trial
 from cschoice.space import Dimension
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.splits import stratified_shuffle_splits
+
+if TYPE_CHECKING:  # it loads scikit-learn
+    from cschoice.learners.learner import Learner
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -236,6 +237,8 @@ class _Fits:
         ]
         rule = tune_rule(self.decision, *self._of_unseen(learners, splits))
         if ensemble:
+            from cschoice.learners.ensemble import MeanEnsemble
+
             return _Final(MeanEnsemble.of(learners), rule)
         if self.job.threshold_refit:
             learners = [self._fit(new_learner(self.job, params), everything, "final")]

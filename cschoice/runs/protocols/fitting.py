@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from cschoice.datasets.generated.synthetic import Synthetic
 from cschoice.datasets.source import DatasetSource
 from cschoice.errors import TrainingDiverged
 from cschoice.learners import LEARNERS, make_learner
-from cschoice.learners.learner import Learner
 from cschoice.registry import load
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job
@@ -22,6 +21,9 @@ from cschoice.seeding import seed_for
 from cschoice.space import Dimension
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.scaling import Scaling
+
+if TYPE_CHECKING:
+    from cschoice.learners.learner import Learner
 
 Params = Mapping[str, Any]
 

@@ -10,13 +10,12 @@ import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.evaluation.metrics import metric
-from cschoice.learners.learner import Learner
 from cschoice.learners.preparation import Preparation
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.fitting import (
@@ -31,6 +30,9 @@ from cschoice.runs.protocols.fitting import (
 from cschoice.runs.protocols.protocol import Count, Earlier, Protocol
 from cschoice.runs.records import Budget, Curve, Job, Record, State
 from cschoice.tasks import ChoiceTasks
+
+if TYPE_CHECKING:
+    from cschoice.learners.learner import Learner
 
 METRIC = "normalized-accuracy"  # comparable across sizes
 _Size = Annotated[int, Field(ge=2, le=10_000)]
