@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cschoice.errors import FileNotUsable, InvalidFile, InvalidParameter
+from cschoice.errors import InvalidFile, InvalidParameter
 from cschoice.estimates.expressions import Expression, hide_names
 from cschoice.estimates.samples import CONSTANT, Sample, constant_within
 from cschoice.learners.logit.optimization import Bounds, Vector
@@ -18,6 +18,7 @@ from cschoice.registry import unknown_name
 from cschoice.tasks import ChoiceTasks
 
 EACH = ":constants"  # after a term: one coefficient for each alternative
+_MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,9 @@ class Specification:
     @classmethod
     def read(cls, path: Path, **more: Any) -> Specification:
         """Read a specification from YAML; options given beside it take precedence."""
-        import yaml
+        from cschoice.io.plain_yaml import read_yaml
 
-        try:
-            given = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        except OSError as error:
-            raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            reason = " ".join(str(error).split())
-            raise InvalidFile(f"{path} is not YAML: {reason}") from error
+        given = read_yaml(path) or {}
         if not isinstance(given, dict):
             raise InvalidFile(f"{path} must have sections such as utility, got {given!r}")
         return cls.of(**given | {name: value for name, value in more.items() if value})
@@ -96,12 +91,15 @@ class Specification:
         """Return the numbers of classes to try: one, or those of a range such as 2-4."""
         first, sign, last = self.classes.partition("-")
         try:
-            counts = list(range(int(first), int(last if sign else first) + 1))
+            counts = range(int(first), int(last if sign else first) + 1)
         except ValueError:
-            counts = []
-        if not counts or counts[0] < 1:
-            raise InvalidParameter(f"classes: write a number or a range, 2-4, got {self.classes!r}")
-        return counts
+            counts = range(0)
+        if not counts or counts[0] < 1 or counts[-1] > _MOST_CLASSES:
+            raise InvalidParameter(
+                f"classes: write a number or a range of 1 to {_MOST_CLASSES}, such as 2-4, "
+                f"got {self.classes[:50]!r}"
+            )
+        return list(counts)
 
 
 @dataclass(frozen=True)

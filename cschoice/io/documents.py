@@ -56,6 +56,7 @@ def unseal(text: str | bytes, where: object) -> dict[str, Any]:
         content = json.loads(text)
         if not isinstance(content, dict):
             raise InvalidFile(f"{where} is damaged (it holds no table)")
+        json.dumps(content, ensure_ascii=False).encode()  # half of a character is no text
         expected = content.pop(_DIGEST, None)
         fits = expected in (None, digest(to_json(content).encode()))
     except (ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
 """YAML as plain values: texts, finite numbers, lists and tables, within bounds.
 
-What else YAML knows (dates, sets, bytes, objects) is no part of a study. Aliases are allowed as
-long as the document stays small when they are written out.
+What else YAML knows (dates, sets, bytes, objects) is part of no document here. Aliases are
+allowed as long as the document stays small when they are written out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_yaml(path: Path) -> Any:
         raise ConfigError([f"{path}: not UTF-8 text: {error}"]) from error
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError([f"{path}{line}: not a study in YAML: {error.problem}"]) from error
+        raise ConfigError([f"{path}{line}: not as YAML is read here: {error.problem}"]) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError([f"{path}: not YAML: {' '.join(str(error).split())}"]) from error
 

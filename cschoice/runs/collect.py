@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cschoice.errors import CschoiceError, InvalidFile
 from cschoice.io.documents import seal, unseal
-from cschoice.io.files import replacing
+from cschoice.io.files import read_regular, replacing
 from cschoice.runs.records import Job, JobName
 from cschoice.runs.store import ResultStore
 from cschoice.runs.stored_tables import StoredTables, positions
@@ -84,7 +84,7 @@ def _in_order(
 def _read_index(store: ResultStore, tables: StoredTables) -> dict[str, str]:
     """Return the checksums of the records that the tables were made of; none in doubt."""
     try:
-        index = unseal((store.root / INDEX).read_bytes(), store.root / INDEX)
+        index = unseal(read_regular(store.root / INDEX), store.root / INDEX)
         return dict(index["records"]) if index["tables"] == tables.checksum() else {}
     except (OSError, CschoiceError, LookupError, TypeError, ValueError):
         return {}

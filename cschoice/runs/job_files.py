@@ -20,6 +20,7 @@ from cschoice.runs.records import Job, Record, State
 
 JOB, JOURNAL, RECORD = "job.json", "trials.jsonl", "record.json"
 CHECKPOINT, PREDICTIONS, MODEL = "checkpoint.safetensors", "predictions.parquet", "model"
+_MOST_BYTES = 1 << 40
 
 
 def write_job(folder: Path, job: Job) -> None:
@@ -78,6 +79,20 @@ def intact_record(folder: Path) -> tuple[Record, str] | None:
             found = f"{len(journal.trials)} of {record.n_trials} trials"
             raise InvalidFile(journal.damage or f"{path} is damaged ({found})")
     return record, digest(text)
+
+
+def verified(folder: Path, name: str) -> bytes:
+    """Return the content of a file that belongs to the folder's record, whose checksum must fit."""
+    path = folder / name
+    try:
+        content = read_regular(path, _MOST_BYTES)
+    except OSError as error:
+        raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
+    text = read_document(folder / RECORD)
+    digests = {} if text is None else _record(text, folder / RECORD)[1]
+    if digests.get(name, digest(content)) != digest(content):
+        raise InvalidFile(f"{path} is damaged (its checksum does not fit): run the job again")
+    return content
 
 
 def _record(text: bytes, path: Path) -> tuple[Record, dict[str, str]]:

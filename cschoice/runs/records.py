@@ -11,12 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
 
 from cschoice.io.documents import to_json
 
 # Raise it when the same job would give other numbers than before.
 PROTOCOL_VERSION = 9
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]  # as tables hold it
 
 
 class State(StrEnum):
@@ -160,7 +164,7 @@ def _without_added_fields(budget: Budget) -> dict[str, Any]:
 class Trial:
     """One set of hyperparameters that was tried."""
 
-    number: int
+    number: Count
     rung: Rung
     params: Mapping[str, Any]
     losses: Sequence[float]  # one per inner split that was fitted
@@ -195,13 +199,13 @@ class Record:
     params: Mapping[str, Any] = field(default_factory=dict)
     threshold: float | None = None
     metrics: Mapping[str, float | None] = field(default_factory=dict)
-    n_trials: int = 0
+    n_trials: Count = 0
     seconds: float = 0.0  # CPU time of all trials and the final fits
     environment: Mapping[str, str] = field(default_factory=dict)
-    n_train: int | None = None  # tasks of the fold; None where not recorded
-    n_test: int | None = None
-    n_features: int | None = None
-    smallest: int | None = None  # number of objects in the smallest and largest task of the fold
-    largest: int | None = None
+    n_train: Count | None = None  # tasks of the fold; None where not recorded
+    n_test: Count | None = None
+    n_features: Count | None = None
+    smallest: Count | None = None  # number of objects in the smallest and largest task of the fold
+    largest: Count | None = None
     sample: str | None = None  # which part of the paper's data was there, if not all of them
     curves: Sequence[Curve] = field(default_factory=list)

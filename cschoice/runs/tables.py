@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cschoice.datasets import DATASETS
 from cschoice.errors import FileNotUsable, InvalidFile, UnknownName
 from cschoice.io.documents import to_json
-from cschoice.io.files import read_regular, replacing, settle
+from cschoice.io.files import check_regular, read_regular, replacing, settle
 from cschoice.registry import unknown_name
 from cschoice.runs.environment import origin
 from cschoice.runs.records import Curve, Job, JobName, Record, Rung, State, Trial, TrialState
@@ -191,6 +191,7 @@ def _check_others(folder: Path, name: str) -> None:
     schemas = {}
     for other in SCHEMAS:
         with suppress(pa.ArrowException, OSError, ValueError):  # that is said when it is read
+            check_regular(folder / f"{other}.parquet")
             schemas[other] = pq.read_schema(folder / f"{other}.parquet")
     for other, schema in schemas.items():
         if name in schemas and not belong_together([schemas[name], schema]):

@@ -160,6 +160,7 @@ def test_the_latex_document_compiles(estimated, tmp_path):
         (["mixed-logit", "--draws", "9", "--wtp", "cost"], "'cost' is random"),
         (["mixed-logit", "--random", "time"], "write 'NAME=WORD'"),
         (["latent-class", "--classes", "many"], "write a number or a range"),
+        (["latent-class", "--classes", "1-1000000000"], "a range of 1 to 100"),
         (["latent-class", "--membership", "cost"], "differs between the objects of a task"),
         (["mixed-logit", "--error", "wheels=boat"], "unknown alternative 'boat'"),
         (["mnl", "--level", "95"], "between 0 and 1"),
@@ -195,3 +196,21 @@ def test_a_specification_is_read_from_yaml(estimated, tmp_path):
     assert names == ["constant=car", "constant=bus", "cost", "hours"]
     (tmp_path / "spec.yaml").write_text("utilty: cost\n")
     assert "did you mean 'utility'" in estimated(*words, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("utility: [cost\n", "spec.yaml, line 2"),
+        ("utility: cost\nutility: time\n", "'utility' is given twice"),
+        ("max_dissimilarity: .nan\n", "numbers are finite"),
+        ("where: &a [*a]\n", "an alias that contains itself"),
+        ("utility: 2026-01-01\n", "type 'timestamp' is not allowed"),
+    ],
+)
+def test_a_specification_that_is_none_is_one_line(estimated, tmp_path, text, message):
+    (tmp_path / "spec.yaml").write_text(text)
+    said = estimated("mnl", "--spec", "spec.yaml", code=2).stderr
+    assert said.startswith("error: spec.yaml")
+    assert message in said
+    assert said.count("\n") == 1

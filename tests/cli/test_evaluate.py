@@ -50,7 +50,10 @@ def test_what_was_not_kept_is_said(run):
     run(f"{RUN} {named.replace('--learner random', '')} --force")
     assert "2 of 4 finished jobs kept no predictions" in run(f"evaluate {OF} {named}").stderr
     (path,) = Path("results").rglob("mnl/fold-0/predictions.parquet")
-    path.write_bytes(b"cut")
-    said = run(f"evaluate {OF} {named}", code=2).stderr
-    assert said.splitlines()[-1].startswith(f"error: {path} cannot be read")
+    table = pd.read_parquet(path)
+    table["utility"] *= 2
+    for damage in (lambda: path.write_bytes(b"cut"), lambda: table.to_parquet(path)):
+        damage()
+        said = run(f"evaluate {OF} {named}", code=2).stderr
+        assert said.splitlines()[-1].startswith(f"error: {path} is damaged (its checksum does not")
     assert "unknown metric 'f2'" in run(f"evaluate {OF} -m f2", code=2).stderr

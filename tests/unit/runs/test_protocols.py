@@ -1,6 +1,7 @@
 """The further experiments: their plans, their results, and going on after an interruption."""
 
 import dataclasses
+import os
 from pathlib import Path
 
 import numpy as np
@@ -241,6 +242,23 @@ def test_a_checkpoint_that_is_no_use_is_as_good_as_none(store, tmp_path, damage)
         path.write_bytes(path.read_bytes()[:-10])
     record = work(Context(job, store))
     assert record.curves == work(Context(job, ResultStore(tmp_path / "whole"))).curves
+
+
+@pytest.mark.parametrize("place", ["array", "value", "pipe", "folder"])
+def test_a_checkpoint_with_another_value_is_not_believed(tmp_path, place):
+    path = tmp_path / "checkpoint.safetensors"
+    checkpoint = checkpoints.Checkpoint({"a": np.ones(3)}, checkpoints.CurveSoFar([0.515625], 1.0))
+    checkpoint.write(path)
+    assert checkpoints.read(path).progress == checkpoint.progress
+    content = path.read_bytes()
+    if place == "array":
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    elif place == "value":
+        path.write_bytes(content.replace(b"0.515625", b"0.915625"))
+    else:
+        path.unlink()
+        os.mkfifo(path) if place == "pipe" else path.mkdir()
+    assert checkpoints.read(path) is None
 
 
 def test_a_checkpoint_of_another_configuration_goes(store):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import json
 import os
 import random
 import shutil
@@ -221,6 +222,20 @@ def test_one_changed_byte_in_a_finished_job_is_named_and_the_job_is_to_be_done(s
     assert store.done(job)
 
 
+@pytest.mark.parametrize("change", [{"n_train": 10**30}, {"n_test": -1}, {"reason": "\ud800"}])
+def test_a_record_with_values_that_no_table_can_hold_is_damaged(store, change):
+    job = make_job()
+    finished(store, job)
+    path = store.folder(job) / "record.json"
+    content = json.loads(path.read_text())
+    del content["digest"]
+    path.write_text(json.dumps(content | change))
+    fresh = ResultStore(store.root)
+    assert fresh.record(job) is None
+    assert "record.json is damaged" in fresh.damage[store.folder(job)]
+    assert collect(fresh, [job]).n_rows["folds"] == 0
+
+
 def test_a_record_beside_a_damaged_job_is_still_found(store):
     job = make_job()
     finished(store, job)
@@ -421,6 +436,19 @@ def test_rows_that_only_the_tables_have_are_never_lost(store, name, how):
     finished(store, jobs[0], curves=curves)  # now there is nothing to lose
     assert collect(store, jobs).n_rows["folds"] == 3
     assert len(read(store.root, name)) > 0
+
+
+def test_a_pipe_among_the_tables_or_as_the_index_is_not_waited_for(store):
+    finished(store, make_job())
+    collect(store, [make_job()])
+    path = store.root / "tables" / "metrics.parquet"
+    path.unlink()
+    os.mkfifo(path)
+    assert len(read(store.root, "folds")) == 1
+    (store.root / "index.json").unlink()
+    os.mkfifo(store.root / "index.json")
+    collect(store, [make_job()])
+    assert len(read(store.root, "metrics")) == 1
 
 
 def test_every_flipped_bit_in_a_table_is_noticed(store):
