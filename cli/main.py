@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from cschoice import __version__
-from cschoice.errors import ConfigError, CschoiceError, InvalidTable
+from cschoice.errors import ConfigError, CschoiceError, InvalidParameter, InvalidTable
 from cschoice.registry import LeftOutWarning
 
 from . import (
@@ -52,7 +52,9 @@ class _Boundary(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal may not know every character
+        words = sys.argv[1:] if args is None else args
         try:
+            _check_encoding(words)
             with warnings.catch_warnings():
                 warnings.simplefilter("default", LeftOutWarning)
                 warnings.showwarning = _warn
@@ -60,7 +62,7 @@ class _Boundary(TyperGroup):
                     args, prog_name, complete_var, False, windows_expand_args, **extra
                 )
         except (CschoiceError, typer.TyperException) as error:
-            for problem in _problems(error, sys.argv[1:] if args is None else args):
+            for problem in _problems(error, words):
                 complain(problem)
             code = 2
         except typer.Abort:
@@ -76,6 +78,15 @@ class _Boundary(TyperGroup):
         if standalone_mode:
             sys.exit(code if isinstance(code, int) else 0)
         return code
+
+
+def _check_encoding(words: Sequence[str]) -> None:
+    """Refuse names that are not UTF-8: no table, document or report could hold them."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidParameter(f"'{word}' is not UTF-8: give another name") from error
 
 
 def _warn(

@@ -89,6 +89,7 @@ def test_existing_files_are_kept_unless_forced(run):
         ("generate medoid --seed -1", "got '-1'"),
         (f"generate medoid --out {'x' * 300}", "cannot write"),
         ("generate medoid --out file", "cannot write"),
+        ("generate medoid --out \udcff", "is not UTF-8"),
         ("gnerate medoid", "generate"),
         ("show dataset", "datasets"),
         ("--nonsense", "--nonsense"),

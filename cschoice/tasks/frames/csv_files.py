@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cschoice.errors import InvalidFile
 from cschoice.tasks.frames.unpacking import explained, unpacked
 
 _SEPARATORS = (",", ";", "\t")
 _BLOCK = 4 << 20  # bytes
+_LONGEST_LINE = 16 << 20
 _COLUMN = re.compile(r"CSV column #(\d+):.*CSV conversion error")
 _DECIMAL_COMMA = r"^[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?$"
 
@@ -27,10 +29,15 @@ def open_csv(
 ) -> tuple[list[str], Callable[[Sequence[str], frozenset[str]], Any]]:
     """Return the names of the columns, and how to read some of them; see ``Opened``."""
     with unpacked(path) as file:
-        head = file.readline().decode("utf-8-sig").rstrip("\r\n")
+        start = file.readline(_LONGEST_LINE).decode("utf-8-sig")
+    # Lines end as each system writes them, old ones by \r alone: then this was not one line.
+    head = re.split(r"[\r\n]", start, maxsplit=1)[0]
     # Spreadsheets of half the world write semicolons, statistics packages tabs.
     separator = max(_SEPARATORS, key=head.count)
-    names = next(csv.reader([head], delimiter=separator), [])
+    try:
+        names = next(csv.reader([head], delimiter=separator), [])
+    except csv.Error as error:
+        raise InvalidFile(f"{path} has no line of column names: {error}") from error
 
     def load(wanted: Sequence[str], measured: frozenset[str]) -> Any:
         with explained(path):

@@ -39,3 +39,13 @@ def test_a_row_that_does_not_fit_is_named(path):
         file.write("1,2\n")
     with pytest.raises(ValueError, match="Expected 7 columns, got 2"):
         ChoiceTasks.from_frame(path, **WORDS, features="whole")
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_lines_may_end_as_on_any_system(path, end):
+    words = {**WORDS, "features": "whole,late,empty", "impute": "empty=-1"}
+    expected = ChoiceTasks.from_frame(path, **words)
+    path.write_text(path.read_text().replace("\n", end), newline="")
+    found = ChoiceTasks.from_frame(path, **words)
+    assert (found.features == expected.features).all()
+    assert (found.chosen == expected.chosen).all()
