@@ -70,8 +70,9 @@ class _Boundary(TyperGroup):
         except MemoryError as error:
             complain(f"not enough memory ({' '.join(str(error).split())}): use smaller numbers")
             code = 2
-        except OSError as error:  # of the output itself: files have errors of their own
-            complain(f"cannot write the answer: {error.strerror or error}")
+        except OSError as error:  # files have errors of their own; without a name it is the output
+            name = f"use {error.filename}" if error.filename else "write the answer"
+            complain(f"cannot {name}: {error.strerror or error}")
             code = 2
         if code == 130:
             complain("interrupted: nothing half-written was kept, what was finished stays")

@@ -18,6 +18,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
 from cschoice.errors import CschoiceError, FileNotUsable
 from cschoice.io import processes
@@ -141,6 +142,21 @@ def read_regular(path: Path, most: int = 1 << 28) -> bytes:
         if status.st_size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
         return file.read()
+
+
+def open_own(path: Path, mode: str) -> IO[Any]:
+    """Open a file to add to it ("a") or write it anew ("w"), but through no link and no pipe."""
+    appends = os.O_APPEND if mode.startswith("a") else 0
+    harmless = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | appends | harmless, 0o666)
+    try:
+        _refuse_others(path, os.fstat(number).st_mode)
+        if not appends:
+            os.ftruncate(number, 0)
+    except BaseException:
+        os.close(number)
+        raise
+    return open(number, mode, encoding=None if "b" in mode else "utf-8")  # noqa: PTH123
 
 
 def check_regular(path: Path) -> None:

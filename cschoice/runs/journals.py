@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cschoice.errors import InvalidFile
 from cschoice.io.documents import from_sealed, seal
-from cschoice.io.files import read_shared
+from cschoice.io.files import open_own, read_shared
 from cschoice.runs.records import Trial
 
 
@@ -26,7 +26,7 @@ class Journal(NamedTuple):
 
 def append(path: Path, trial: Trial) -> None:
     """Add a trial; when this returns it is on disk."""
-    with path.open("a", encoding="utf-8") as file:
+    with open_own(path, "a") as file:
         file.write(seal(asdict(trial)) + "\n")
         file.flush()
         os.fsync(file.fileno())

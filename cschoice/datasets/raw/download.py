@@ -13,7 +13,7 @@ from typing import Any
 from cschoice.datasets.raw.catalogue import RAW_DATA, Download
 from cschoice.datasets.raw.folders import cache_folder
 from cschoice.errors import DamagedData, DataUnavailable
-from cschoice.io.files import explained
+from cschoice.io.files import explained, open_own
 
 Progress = Callable[[str, int, int], None]  # name of the file, bytes so far and in all (or 0)
 
@@ -77,7 +77,7 @@ def _download(url: str, part: Path, progress: Callable[[int, int], None]) -> Non
             start = 0
         left = int(response.headers.get("Content-Length", 0))
         total, so_far = start + left if left else 0, start
-        with part.open("ab" if start else "wb") as file:
+        with open_own(part, "ab" if start else "wb") as file:
             for block in response.iter_content(_BLOCK):
                 file.write(block)
                 so_far += len(block)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from cschoice.errors import InvalidPlugin
+from cschoice.io.files import read_regular
 from cschoice.registry import Plugins, Registry, load
 from cschoice.runs.executors.resources import Resources
 from cschoice.runs.records import Job
@@ -93,7 +94,7 @@ def pause(since: float) -> float:
 def log_tail(log: Path) -> str:
     """Return the last lines of a log."""
     try:
-        lines = log.read_text(errors="replace").splitlines()
+        lines = read_regular(log).decode(errors="replace").splitlines()
     except OSError as error:
         return str(error)
     return "\n".join(lines[-_LOG_LINES:])

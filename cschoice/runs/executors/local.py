@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from cschoice.errors import InvalidParameter
-from cschoice.io.files import explained
+from cschoice.io.files import explained, open_own
 from cschoice.learners import LEARNERS
 from cschoice.runs.executors import Executor, ExecutorSettings, OnEvent, Outcome, log_tail
 from cschoice.runs.executors.processes import Process, processes
@@ -191,11 +191,12 @@ class LocalExecutor:
 
     def _start(self, job: Job, slot: Slot) -> _Running:
         folder = self.store.folder(job)
-        with explained(folder):
-            folder.mkdir(parents=True, exist_ok=True)
         log = folder / "log.txt"
         words = arguments(self.store, job, slot.device, self.keep_predictions)
-        with log.open("a") as file:  # someone else may be writing to it
+        with explained(log):
+            folder.mkdir(parents=True, exist_ok=True)
+            output = open_own(log, "a")  # someone else may be writing to it
+        with output as file:
             heavy = LEARNERS[job.registered].learner.costly
             process = self._processes[slot.visibility].start(words, file, heavy=heavy)
         running = _Running(job, slot, process, log)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from cschoice.io.documents import from_json
+from cschoice.io.files import open_own
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job, State
 from cschoice.runs.store import ResultStore
@@ -57,7 +58,7 @@ class SlurmTask:
         folder.mkdir(parents=True, exist_ok=True)
         told = arguments(store, job, self.device, self.keep_predictions)
         words = [*PROGRAM, *told, "--parent", str(os.getpid()), "--owner", self.owner]
-        with (folder / "log.txt").open("a") as log:
+        with open_own(folder / "log.txt", "a") as log:
             _note(log, f"started {_place()}")
             process = _start_shielded(words, log, thread_settings(job.threads))
             try:

@@ -8,7 +8,7 @@ import pytest
 
 from cschoice.errors import FileNotUsable
 from cschoice.io import processes
-from cschoice.io.files import filling, read_regular, replacing, settle
+from cschoice.io.files import filling, open_own, read_regular, replacing, settle
 from cschoice.io.processes import process_alive
 
 
@@ -121,6 +121,21 @@ def test_a_planted_link_is_not_followed(tmp_path):
         temporary.write_text("whole")
     assert outside.read_text() == "precious"
     assert (folder / "a.txt").read_text() == "whole"
+
+
+@pytest.mark.parametrize("mode", ["a", "wb"])
+def test_nothing_is_added_through_a_link_or_into_a_pipe(tmp_path, mode):
+    (tmp_path / "outside").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe"):
+        with pytest.raises(OSError, match=name):
+            open_own(tmp_path / name, mode)
+    assert (tmp_path / "outside").read_text() == "precious"
+    for _ in range(2):
+        with open_own(tmp_path / "own", mode) as file:
+            file.write(b"x" if mode == "wb" else "x")
+    assert (tmp_path / "own").read_text() == {"a": "xx", "wb": "x"}[mode]
 
 
 def test_folders_that_were_made_for_nothing_go(tmp_path):
