@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cschoice.errors import InvalidParameter
+from cschoice.learners.declarations import Declaration, keep, kept
 from cschoice.registry import Plugins, Registry, load, unknown_name
 from cschoice.tasks import Kind
 
@@ -29,16 +30,21 @@ class LearnerInfo:
         found: type[Learner] = load(f"{self.package}{self.source}")
         return found
 
+    @cached_property
+    def declared(self) -> Declaration:
+        """Return what the class declares, if possible without loading it."""
+        known = None if "learner" in vars(self) or not self.package else kept().get(self.source)
+        return Declaration.of(self.learner) if known is None else known
+
     @property
     def kinds(self) -> frozenset[Kind]:
         """Return the kinds of choice that the learner learns."""
-        return self.learner.kinds
+        return self.declared.kinds
 
     @property
     def parameters(self) -> list[str]:
         """Return the names of the constructor's parameters."""
-        names: list[str] = self.learner._get_param_names()
-        return names
+        return list(self.declared.limits)
 
 
 def _of_plugin(name: str, found: Any, target: str) -> LearnerInfo:
@@ -89,6 +95,13 @@ LEARNERS: Registry[LearnerInfo] = Registry(
 )
 
 
+def keep_declarations() -> None:
+    """Have later processes plan studies without loading the learners."""
+    ours = {info.source: info.declared for info in LEARNERS.written.values()}
+    if ours.keys() - kept().keys():
+        keep(ours)
+
+
 def name_of(learner: Learner) -> str:
     """Return the name under which ``make_learner`` makes learners of this class."""
     kind = type(learner)
@@ -100,10 +113,11 @@ def name_of(learner: Learner) -> str:
 def make_learner(name: str, **parameters: Any) -> Learner:
     """Return a new, unfitted learner of that name; refuse parameters outside their limits."""
     info = LEARNERS[name]
+    make = info.learner  # asked for its parameters itself: it is needed in any case
     for parameter in parameters:
         if parameter not in info.parameters:
             known = info.parameters
             raise InvalidParameter(unknown_name(f"parameter of {name}", parameter, known))
-    learner = info.learner(**parameters)
+    learner = make(**parameters)
     learner.check_parameters()
     return learner

@@ -8,7 +8,7 @@ from typing import Any
 
 from cschoice.datasets import DATASETS
 from cschoice.errors import InvalidPlugin
-from cschoice.learners import LEARNERS
+from cschoice.learners import LEARNERS, keep_declarations
 from cschoice.registry import load, unknown_name
 from cschoice.space import Limit
 from cschoice.study.settings import Study
@@ -60,6 +60,7 @@ def problems_of_parameters_in(study: Study) -> list[str]:
 def _of_learners(study: Study) -> Iterator[_Given]:
     """Yield parameters for learners: an experiment's for its own, a profile's for all or one."""
     every = {name: found for name in LEARNERS if (found := _limits_of_learner(name)) is not None}
+    keep_declarations()
     used = {study.registered(name) for name in study.mentioned}
     for name, experiment in study.experiments.items():
         own = {one: _limits_of_learner(study.registered(one)) for one in experiment.learners}
@@ -98,8 +99,7 @@ def _of_datasets(study: Study) -> Iterator[_Given]:
 def _limits_of_learner(name: str) -> Limits | None:
     """Return the limits of a learner's parameters; None for one that cannot be used."""
     try:
-        info = LEARNERS[name]
-        return {one: info.learner.limits.get(one) for one in info.parameters}
+        return LEARNERS[name].declared.limits
     except InvalidPlugin:
         return None
 

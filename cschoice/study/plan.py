@@ -119,7 +119,7 @@ def _jobs(
 
 
 def _budget(profile: Profile, selection: Selection, learner: str) -> Budget:
-    if not LEARNERS[learner].learner.search_space:
+    if not LEARNERS[learner].declared.tuned:
         return Budget(0, profile.inner_splits, profile.held_out)
     return Budget(
         n_trials=profile.trials if selection.trials is None else selection.trials,
