@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ Vectors = NDArray[np.float64]
 _MAX_STEPS = 100
 _SUFFICIENT = 1e-4  # of the decrease that the slope promises
 _SHORTEST = 1e-8  # step: rounding decides below
+_MANY_FEATURES = 2_000  # more of them have no Hessian in memory, nor differences of all pairs
+_ROWS = 1_024  # of a table that are in double precision at once
+_PRECISE = 1e-10  # residual of a Newton step without its Hessian
 
 
 class PairwiseSVM(Learner):
@@ -53,8 +56,13 @@ class PairwiseSVM(Learner):
     def _fit(self, tasks: ChoiceTasks, seed: int, device: str) -> None:  # noqa: ARG002
         rng = np.random.default_rng(seed_for(seed, "pairs"))
         chosen, others = sample_pairs(tasks, self.max_pairs, rng)
-        differences = tasks.table[tasks.items[chosen]].astype(np.float64)
-        differences -= tasks.table[tasks.items[others]]
+        first, second = tasks.items[chosen], tasks.items[others]
+        if tasks.n_features > _MANY_FEATURES:
+            differences: Differences = TableDifferences(tasks.table, first, second)
+        else:
+            rows = tasks.table[first].astype(np.float64)
+            rows -= tasks.table[second]
+            differences = RowDifferences(rows)
         self.coefficients_ = separate(differences, self.C, self.tol)
 
     def _utilities(self, tasks: ChoiceTasks) -> Vectors:
@@ -91,25 +99,109 @@ def sample_pairs(
     return by_choice[start + within // width], by_choice[start + n_chosen[task] + within % width]
 
 
-def separate(differences: Vectors, C: float, tol: float) -> Vectors:  # noqa: N803
-    """Minimize |w|² / 2 + C Σ max(0, 1 − w·d)² by Newton's method with exact Hessians.
+class Differences(Protocol):
+    """The differences d of pairs, one row each."""
 
-    Few features and many pairs: the Hessian is small, and a handful of steps does what takes
-    solvers without one hundreds of passes over the pairs where features are correlated. Ends
-    when the gradient has shrunk to ``tol`` / 2 of its first length, as liblinear does.
+    n_features: int
+
+    def times(self, w: Vectors) -> Vectors:
+        """Return w·d of each pair."""
+
+    def sums(self, weights: Vectors) -> Vectors:
+        """Return the weighted sum of the differences."""
+
+    def newton(self, active: NDArray[np.bool_], C: float, gradient: Vectors) -> Vectors:  # noqa: N803
+        """Return the solution s of (1 + 2 C Σ d dᵀ) s = −gradient, over the active pairs."""
+
+
+class RowDifferences:
+    """Differences in memory, of few features: the Hessian is small, and exact."""
+
+    def __init__(self, rows: Vectors) -> None:
+        self.rows, self.n_features = rows, rows.shape[1]
+
+    def times(self, w: Vectors) -> Vectors:
+        """Return w·d of each pair."""
+        return self.rows @ w
+
+    def sums(self, weights: Vectors) -> Vectors:
+        """Return the weighted sum of the differences."""
+        used = weights != 0
+        return np.asarray(weights[used] @ self.rows[used])
+
+    def newton(self, active: NDArray[np.bool_], C: float, gradient: Vectors) -> Vectors:  # noqa: N803
+        """Return the step by the Hessian itself."""
+        violating = self.rows[active]
+        hessian = 2 * C * (violating.T @ violating)
+        hessian.flat[:: self.n_features + 1] += 1
+        step: Vectors = np.linalg.solve(hessian, -gradient)
+        return step
+
+
+class TableDifferences:
+    """Differences between rows of a table, of many features: nothing larger than the table is made.
+
+    Products with differences are differences of products with rows; Newton's step is found by
+    conjugate gradients, which need no more than these.
     """
-    w = np.zeros(differences.shape[1])
+
+    def __init__(self, table: NDArray[np.float32], first: Entries, second: Entries) -> None:
+        self.table, self.first, self.second = table, first, second
+        self.n_features = table.shape[1]
+
+    def times(self, w: Vectors) -> Vectors:
+        """Return w·d of each pair."""
+        products = np.concatenate([rows @ w for _, rows in self._blocks()])
+        return np.asarray(products[self.first] - products[self.second])
+
+    def sums(self, weights: Vectors) -> Vectors:
+        """Return the weighted sum of the differences."""
+        n_rows = len(self.table)
+        of_rows = np.bincount(self.first, weights, n_rows)
+        of_rows -= np.bincount(self.second, weights, n_rows)
+        total = np.zeros(self.n_features)
+        for start, rows in self._blocks():
+            total += of_rows[start : start + len(rows)] @ rows
+        return total
+
+    def newton(self, active: NDArray[np.bool_], C: float, gradient: Vectors) -> Vectors:  # noqa: N803
+        """Return the step by conjugate gradients."""
+        step: Vectors = np.zeros(self.n_features)
+        residual: Vectors = -gradient
+        direction, length = residual, float(residual @ residual)
+        enough = _PRECISE**2 * length
+        for _ in range(len(active) + 1):  # in exact arithmetic, more make no difference
+            if length <= enough:
+                break
+            curved = direction + 2 * C * self.sums(active * self.times(direction))
+            ahead = length / float(direction @ curved)
+            step = step + ahead * direction
+            residual = residual - ahead * curved
+            length, before = float(residual @ residual), length
+            direction = residual + length / before * direction
+        return step
+
+    def _blocks(self) -> Iterator[tuple[int, Vectors]]:
+        """Yield rows in double precision with the number of the first, a few at a time."""
+        for start in range(0, len(self.table), _ROWS):
+            yield start, self.table[start : start + _ROWS].astype(np.float64)
+
+
+def separate(differences: Differences, C: float, tol: float) -> Vectors:  # noqa: N803
+    """Minimize |w|² / 2 + C Σ max(0, 1 − w·d)² by Newton's method.
+
+    With few features and many pairs, a handful of steps does what takes solvers without a Hessian
+    hundreds of passes over the pairs where features are correlated. Ends when the gradient has
+    shrunk to ``tol`` / 2 of its first length, as liblinear does.
+    """
+    w = np.zeros(differences.n_features)
     value, slack = _objective(w, differences, C)
-    enough = tol / 2 * np.linalg.norm(2 * C * differences.sum(axis=0))
+    enough = tol / 2 * np.linalg.norm(2 * C * differences.sums(np.ones(len(slack))))
     for _ in range(_MAX_STEPS):
-        active = slack > 0
-        violating = differences[active]
-        gradient = w - 2 * C * (slack[active] @ violating)
+        gradient = w - 2 * C * differences.sums(slack)
         if np.linalg.norm(gradient) <= enough:
             break
-        hessian = 2 * C * (violating.T @ violating)
-        hessian.flat[:: len(w) + 1] += 1
-        direction = np.linalg.solve(hessian, -gradient)
+        direction = differences.newton(slack > 0, C, gradient)
         step, promised = 1.0, _SUFFICIENT * (gradient @ direction)
         ahead, slack = _objective(w + direction, differences, C)
         while ahead > value + step * promised and step > _SHORTEST:
@@ -121,6 +213,6 @@ def separate(differences: Vectors, C: float, tol: float) -> Vectors:  # noqa: N8
     return w
 
 
-def _objective(w: Vectors, differences: Vectors, C: float) -> tuple[float, Vectors]:  # noqa: N803
-    slack = np.maximum(1 - differences @ w, 0)
+def _objective(w: Vectors, differences: Differences, C: float) -> tuple[float, Vectors]:  # noqa: N803
+    slack = np.maximum(1 - differences.times(w), 0)
     return float(w @ w / 2 + C * (slack @ slack)), slack

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
 from cschoice.errors import InvalidParameter, InvalidTasks
-from cschoice.learners import make_learner
-from cschoice.learners.pairwise_svm import sample_pairs, separate
+from cschoice.learners import make_learner, pairwise_svm
+from cschoice.learners.pairwise_svm import RowDifferences, sample_pairs, separate
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -52,12 +54,38 @@ def test_the_machine_is_that_of_scikit_learn(C, noise):  # noqa: N803
     signs = np.where(np.arange(400) % 2 == 0, 1, -1)  # it wants two classes
     theirs = LinearSVC(C=C, tol=1e-9, fit_intercept=False, dual=False, max_iter=100_000)
     theirs.fit(differences * signs[:, None], signs)
-    np.testing.assert_allclose(separate(differences, C, 1e-9), theirs.coef_[0], rtol=1e-5)
+    np.testing.assert_allclose(
+        separate(RowDifferences(differences), C, 1e-9), theirs.coef_[0], rtol=1e-5
+    )
+
+
+def test_many_features_have_the_same_minimum_in_the_memory_of_their_table(monkeypatch):
+    tasks = linear_tasks(Kind.SUBSET)
+    few = make_learner("pairwise-svm", tol=1e-9).learn(tasks)
+    monkeypatch.setattr(pairwise_svm, "_MANY_FEATURES", 2)
+    monkeypatch.setattr(pairwise_svm, "_ROWS", 7)
+    many = make_learner("pairwise-svm", tol=1e-9).learn(tasks)
+    np.testing.assert_allclose(many.coefficients_, few.coefficients_, rtol=1e-6)
+
+
+def test_ten_thousand_features_need_little_more_than_their_table():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 10_000)).astype(np.float32)  # 12 MB; a Hessian has 800
+    chosen = np.arange(300) % 10 == 0
+    tasks = ChoiceTasks(table, np.arange(300), np.arange(0, 301, 10), chosen, Kind.SINGLETON)
+    tracemalloc.start()
+    learner = make_learner("pairwise-svm").learn(tasks)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+    assert learner.score(tasks) == 1.0
 
 
 def test_a_higher_tolerance_ends_earlier_but_never_worse_than_it_began():
     differences = np.random.default_rng(0).normal(0.3, 1, size=(200, 5))
-    exact, early, none = (separate(differences, 1.0, tol) for tol in (1e-9, 0.5, 2.0))
+    exact, early, none = (
+        separate(RowDifferences(differences), 1.0, tol) for tol in (1e-9, 0.5, 2.0)
+    )
     assert not none.any()
     assert 0 < np.linalg.norm(early - exact) < np.linalg.norm(exact)
 
