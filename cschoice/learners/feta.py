@@ -26,10 +26,17 @@ class FetaNet(nn.Module):
     From the third ``order`` on, plus the mean of U2(x, {y, z}) over pairs of others (eq. agg), …
     """
 
-    def __init__(self, n_features: int, inherent: Layers, pairs: Layers, order: int = 2) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        inherent: Layers,
+        pairs: Layers,
+        order: int = 2,
+        n_partners: int | None = None,
+    ) -> None:
         super().__init__()
         self.inherent = MLP(n_features, 1, inherent)
-        self.pairs = PairEncoder(n_features, pairs, order)
+        self.pairs = PairEncoder(n_features, pairs, order, n_partners=n_partners)
         self.last = linear(self.pairs.n_outputs, 1, 1.0, bias=False)  # U0 has a bias
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
@@ -42,16 +49,18 @@ class FetaNet(nn.Module):
         """Return the size of one layer, over all pairs where these are in memory."""
         if self.pairs.fused:
             return n_objects * self.pairs.n_outputs
-        return max(1, n_objects // 2) * n_objects * self.pairs.n_units
+        return max(1, self.pairs.n_beside(n_objects) // 2) * n_objects * self.pairs.n_units
 
 
 class FetaSigmoidNet(nn.Module):
     """FETA whose U0 and U1 end in a sigmoid, so that each lies between 0 and 1."""
 
-    def __init__(self, n_features: int, inherent: Layers, pairs: Layers) -> None:
+    def __init__(
+        self, n_features: int, inherent: Layers, pairs: Layers, n_partners: int | None = None
+    ) -> None:
         super().__init__()
         self.inherent = MLP(n_features, 1, inherent)
-        self.pairs = PairEncoder(n_features, pairs, sigmoid=True)
+        self.pairs = PairEncoder(n_features, pairs, sigmoid=True, n_partners=n_partners)
 
     def forward(self, x: Tensor, mask: Mask) -> Tensor:
         """Map (tasks, objects, features) to utilities (tasks, objects)."""
@@ -61,7 +70,7 @@ class FetaSigmoidNet(nn.Module):
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return the size of one layer over all pairs, in both orders."""
-        return n_objects**2 * self.pairs.n_units
+        return n_objects * self.pairs.n_beside(n_objects) * self.pairs.n_units
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -75,6 +84,9 @@ class Feta(TorchLearner):
     the text has them; in the code released with the paper they end in a sigmoid:
     ``output="sigmoid"``. That code's FETA-Linear is such a network with one hidden SELU unit; ours
     is linear.
+
+    Time grows with the square of the number of objects. ``n_partners`` makes it linear where tasks
+    have thousands: each object is then seen beside at most so many others, which are sampled.
     """
 
     name = "feta"
@@ -90,6 +102,7 @@ class Feta(TorchLearner):
         "n_inherent_units": Optional(N_UNITS),
         "order": Whole(2, 10),
         "output": OneOf(("linear", "sigmoid")),
+        "n_partners": Optional(Whole(1, 100_000)),
     }
 
     # As good as GELU here, and a quarter less time where most of it is spent.
@@ -101,6 +114,7 @@ class Feta(TorchLearner):
     n_inherent_units: int | None = None
     order: int = 2
     output: str = "linear"
+    n_partners: int | None = None
 
     def check_parameters(self) -> None:
         """Refuse sigmoids of higher orders, too."""
@@ -112,8 +126,8 @@ class Feta(TorchLearner):
         inherent = self._layers(self.n_inherent_units or self.n_units, self.n_layers)
         pairs = self._layers(self.n_units, self.n_layers)
         if self.output == "sigmoid":
-            return FetaSigmoidNet(n_features, inherent, pairs)
-        return FetaNet(n_features, inherent, pairs, self.order)
+            return FetaSigmoidNet(n_features, inherent, pairs, self.n_partners)
+        return FetaNet(n_features, inherent, pairs, self.order, self.n_partners)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

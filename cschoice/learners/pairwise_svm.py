@@ -134,8 +134,7 @@ class RowDifferences:
         violating = self.rows[active]
         hessian = 2 * C * (violating.T @ violating)
         hessian.flat[:: self.n_features + 1] += 1
-        step: Vectors = np.linalg.solve(hessian, -gradient)
-        return step
+        return np.linalg.solve(hessian, -gradient).astype(np.float64, copy=False)
 
 
 class TableDifferences:

@@ -13,6 +13,7 @@ from cschoice.nets.devices import floats_at_once
 from cschoice.nets.kernels import library
 from cschoice.nets.kernels import pairs as kernel
 from cschoice.nets.layers import Hidden, Layers, Mask, Mirrored, linear
+from cschoice.nets.pairs.groups import in_groups
 from cschoice.nets.pairs.sums import PairSettings, PairSums, Workspace
 
 
@@ -83,11 +84,17 @@ class PairEncoder(nn.Module):
     utilities that factorize: U2(x, {y, z}) = Σ_i w_i q_i(x, y) q_i(x, z), q linear in the units.
 
     With ``sigmoid`` the units of each pair become one number between 0 and 1, and these are
-    averaged.
+    averaged. With ``n_partners`` averages are over at most so many others, see ``groups``.
     """
 
     def __init__(
-        self, n_inputs: int, layers: Layers, order: int = 2, *, sigmoid: bool = False
+        self,
+        n_inputs: int,
+        layers: Layers,
+        order: int = 2,
+        *,
+        sigmoid: bool = False,
+        n_partners: int | None = None,
     ) -> None:
         super().__init__()
         n_half = (layers.n_units + 1) // 2  # an odd number of units becomes the next even one
@@ -102,10 +109,17 @@ class PairEncoder(nn.Module):
         if sigmoid:
             self.of_pair = nn.Sequential(linear(self.n_units, 1, 1.0), nn.Sigmoid())
             self.n_outputs = 1
+        self.n_partners = n_partners
         self.workspace = Workspace()
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, inputs) to (tasks, objects, outputs)."""
+        if self.n_beside(x.shape[1]) < x.shape[1] and self.n_partners is not None:
+            return in_groups(self._means, x, mask, self.n_partners)
+        return self._means(x, mask)
+
+    def _means(self, x: Tensor, mask: Mask) -> Tensor:
+        """Average over all other objects."""
         # W [x; y] = left of x + right of y; by the mirrored weights, right is left, swapped.
         left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
         units, *powers = self._sums(left, mask)  # (tasks, objects, units) each
@@ -113,6 +127,10 @@ class PairEncoder(nn.Module):
         if self.factors is None:
             return means
         return torch.cat([means, *subset_means([self.factors(units), *powers], mask)], -1)
+
+    def n_beside(self, n_objects: int) -> int:
+        """Return how many objects of a task are seen beside one another."""
+        return n_objects if self.n_partners is None else min(n_objects, self.n_partners + 1)
 
     @property
     def fused(self) -> bool:

@@ -26,6 +26,7 @@ from cschoice.nets.layers import (
 )
 from cschoice.nets.losses import LOSSES, loss_for
 from cschoice.nets.pairs.encoder import PairEncoder, mean_over_others, sums_over_others, swapped
+from cschoice.nets.pairs.groups import _groups
 from cschoice.nets.pairs.sums import PairSettings, PairSums, Workspace
 from cschoice.tasks import ChoiceTasks, Kind
 
@@ -143,6 +144,26 @@ def test_pair_block_is_the_equation(
         assert_allclose(got.detach(), expected.detach(), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_objects_of_large_tasks_are_seen_beside_some_of_the_others(masked: bool) -> None:
+    torch.manual_seed(0)
+    encoder = PairEncoder(3, Layers(4, 2, "gelu"), n_partners=2).double()
+    x = torch.randn(3, 5, 3, dtype=torch.float64)
+    mask = some_mask() if masked else None
+    got = encoder(x, mask)
+    for task in range(len(x)):
+        whole = x[task] if mask is None else x[task][mask[task]]
+        groups = list(_groups(whole[None], None, 2))
+        assert sorted(torch.cat(groups).tolist()) == list(range(len(whole)))
+        assert max(map(len, groups)) <= 3
+        assert min(map(len, groups)) >= min(2, len(whole))
+        expected = torch.zeros(len(whole), 4, dtype=torch.float64)
+        for group in groups:
+            expected[group] = plain_pairs(encoder, whole[None, group], None)[0]
+        own = got[task] if mask is None else got[task][mask[task]]
+        assert_allclose(own.detach(), expected.detach(), rtol=1e-9, atol=1e-12)
+
+
 def test_swapping_the_objects_of_a_pair_swaps_its_units() -> None:
     torch.manual_seed(0)
     encoder = PairEncoder(3, Layers(6, 3, "gelu")).double()
@@ -241,6 +262,7 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
         "feta": FetaNet(3, layers, layers),
         "feta-4": FetaNet(3, layers, layers, order=4),
         "feta-sigmoid": FetaSigmoidNet(3, layers, layers),
+        "feta-groups": FetaNet(3, layers, layers, n_partners=2),
         "deep-sets": make_learner("deep-sets", n_set_units=6, n_embedding=5, n_units=6)._build(3),
         "fate": FateNet(encoder, utility, 6),
         "sda": make_learner("sda")._build(3),
@@ -250,7 +272,8 @@ def networks(normalization: Any) -> dict[str, nn.Module]:
 
 @pytest.mark.parametrize("normalization", ["none", "batch"])
 @pytest.mark.parametrize(
-    "name", ["feta", "feta-4", "feta-sigmoid", "deep-sets", "fate", "sda", "mlp"]
+    "name",
+    ["feta", "feta-4", "feta-sigmoid", "feta-groups", "deep-sets", "fate", "sda", "mlp"],
 )
 def test_padding_changes_no_number(name: str, normalization: str) -> None:
     network = networks(normalization)[name]
