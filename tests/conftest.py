@@ -25,6 +25,15 @@ def data_folder():
     return Path(folder)
 
 
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """Chromium without a window, for all pages."""
+    from browsing import chromium
+
+    with chromium(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
 @pytest.fixture
 def raw_folder(tmp_path, monkeypatch):
     """An empty folder of raw data, and an empty cache."""

@@ -1,37 +1,23 @@
 """The HTML report in a real browser: Chromium without a window."""
 
 import base64
-import shutil
 
 import pytest
 import result_examples
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
+from browsing import (
+    INK_AND_PAPER,
+    all_of,
+    colours,
+    fits_a_phone,
+    media,
+    names_are_sound,
+    opened,
+)
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from cschoice.report.compute.summary import summarize
 from cschoice.report.formats.html import html
-
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("a browser is needed: install chromium and chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with webdriver.Chrome(options=options, service=Service(driver)) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -45,27 +31,8 @@ def pages(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, pages):
-    """A page that has just been opened, wide and light; at the end nothing was complained of."""
-    show(browser, width=1200)
-    media(browser, "light")
-    browser.get(f"file://{pages / 'small.html'}")
-    yield browser
-    assert browser.get_log("browser") == []
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-
-
-def show(browser, width):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
-def media(browser, scheme):
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def all_of(page, selector):
-    return page.find_elements(By.CSS_SELECTOR, selector)
+    with opened(browser, pages / "small.html") as found:
+        yield found
 
 
 def column(page, table, place):
@@ -139,20 +106,15 @@ def test_the_winners_details_compare_with_every_other_learner(page):
 
 
 def test_light_and_dark_follow_the_system_until_someone_chooses(page):
-    def colours():
-        script = "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
-        return page.execute_script(script)
-
-    light = colours()
+    light, dark = INK_AND_PAPER["light"], INK_AND_PAPER["dark"]
+    assert colours(page) == light
     media(page, "dark")
-    dark = colours()
-    assert light == ["rgb(23, 25, 28)", "rgb(255, 255, 255)"]
-    assert dark == ["rgb(231, 233, 236)", "rgb(21, 23, 26)"]
+    assert colours(page) == dark
     theme = page.find_element(By.ID, "theme")
     theme.click()
-    assert (theme.text, colours()) == ("Theme: light", light)
+    assert (theme.text, colours(page)) == ("Theme: light", light)
     theme.click()
-    assert (theme.text, colours()) == ("Theme: dark", dark)
+    assert (theme.text, colours(page)) == ("Theme: dark", dark)
     theme.click()
     assert theme.text == "Theme: auto"
 
@@ -164,24 +126,12 @@ def test_figures_take_the_pages_ink_and_names_are_unique(page):
              "convergence", "tuning-subset")  # fmt: skip
     assert {f"figure-{name}" for name in shown} <= names
     assert len(figures) == len(names)
-    ids = page.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
-    assert len(ids) == len(set(ids))
+    assert names_are_sound(page)
     assert "#111213" not in page.page_source
-    broken = page.execute_script(
-        "return [...document.querySelectorAll('[aria-labelledby]')]"
-        ".filter(e => !document.getElementById(e.getAttribute('aria-labelledby'))).length"
-    )
-    assert broken == 0
 
 
 def test_a_phone_never_scrolls_the_page_sideways(page):
-    show(page, width=360)
-    assert page.execute_script("return document.documentElement.scrollWidth") == 360
-    reachable = page.execute_script(
-        "return [...document.querySelectorAll('.scroll')]"
-        ".every(e => e.tabIndex === 0 && (e.ariaLabel || e.getAttribute('aria-labelledby')))"
-    )
-    assert reachable
+    assert fits_a_phone(page)
 
 
 def test_on_paper_headings_are_words_and_buttons_are_left_out(page):

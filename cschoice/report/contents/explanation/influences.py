@@ -69,13 +69,13 @@ def _who_text(explanation: Explanation, heat: Heat) -> list[str]:
         )
     if explanation.about.folds == 0:
         return [*text, "Without --folds nothing is known of the noise in these numbers."]
-    found = list(islice(strongest(heat), 3))
-    for of, by, value in found:
-        verb = "helps" if value > 0 else "hurts"
-        text.append(f"{by} {verb} {of} ({signed(f'{value:+.2f}')} {explanation.about.unit}).")
-    if not found:
-        text.append("No effect of one object on another is more than noise.")
-    return text
+    found = [
+        f"{by} {'helps' if value > 0 else 'hurts'} {of} "
+        f"({signed(f'{value:+.2f}')} {explanation.about.unit})"
+        for of, by, value in islice(strongest(heat), 3)
+    ]
+    said = "; ".join(found) or "No effect of one object on another is more than noise"
+    return [*text, f"{said}."]
 
 
 def _orders(explanation: Explanation) -> Picture:
