@@ -13,7 +13,7 @@ With --effects, what is printed are the three effects on the test sets, of the m
 truth: by how much the log-odds of a target over its competitor are raised by a third option that
 attracts to it, that makes a compromise of it, or that is similar to the competitor; the mean over
 targets of both kinds, so that a preference for one of the two drops out. Intervals are those of
-the jackknife over parts of the training sets.
+``cschoice explain``: copies fitted without a part of the training sets each, from two starts.
 
     CSCHOICE_DATA=… python benchmarks/mlba.py [--learner feta deep-sets] [--seeds 1 2 3]
                                               [--set pooling=max] [--part validation]
@@ -101,11 +101,13 @@ def print_effects(make: Callable[[], Learner], seed: int, copies: int, label: st
     kinds = triples(test, directions)
     part_of = np.arange(len(train)) % copies
 
-    def effects(tasks: ChoiceTasks) -> np.ndarray:
-        chances = make().fit(tasks, seed=seed).predict_proba(test)
+    def effects(tasks: ChoiceTasks, start: int) -> np.ndarray:
+        chances = make().fit(tasks, seed=start).predict_proba(test)
         return np.array([shift(some, np.log(chances)) for some in kinds])
 
-    found = jackknife(effects(train), [effects(train[part_of != k]) for k in range(copies)])
+    starts = (seed, seed + 1)
+    rows = [[effects(train[part_of != k], one) for one in starts] for k in range(copies)]
+    found = jackknife(effects(train, seed), rows)
     for number, some in enumerate(kinds):
         true = shift(some, np.log(np.maximum(truth, 1e-300)))
         low, high = found.low[number], found.high[number]

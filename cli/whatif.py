@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.status import Status
 
-from cschoice.errors import FileAlreadyExists, InvalidParameter
 from cschoice.estimates.kinds import KINDS, check_kind
 from cschoice.io.files import replacing
-from cschoice.registry import unknown_name
 from cschoice.report import TERMINAL
 
+from .asking import FORMATS, check_files, name_of, revenues_of, source_of
 from .console import print_table, talk, tell
 
 if TYPE_CHECKING:
     from cschoice.effects.questions import Answers
 
 _SCENARIO, _EFFECTS, _SHOWN = "The scenario", "Effects", "What is shown"
-_FORMATS = (TERMINAL, "latex", "html", "markdown", "csv", "json")
-_PLOTS = (".svg", ".pdf")
 
 
 def whatif(
@@ -196,7 +192,7 @@ def whatif(
     ] = None,
     format_: Annotated[
         str,
-        typer.Option("--format", help=f"One of {', '.join(_FORMATS)}.", rich_help_panel=_SHOWN),
+        typer.Option("--format", help=f"One of {', '.join(FORMATS)}.", rich_help_panel=_SHOWN),
     ] = TERMINAL,
     out: Annotated[
         Path | None,
@@ -221,7 +217,7 @@ def whatif(
     subset choice are rates of inclusion.
     """
     check_kind(se)
-    _check_files(format_, out, plot, force)
+    check_files(format_, out, plot, force)
     from cschoice.effects.functions import asked
     from cschoice.effects.questions import Questions, answers
     from cschoice.effects.scenarios import Scenario, read_scenarios
@@ -231,7 +227,7 @@ def whatif(
     sections = {"change": change, "remove": remove, "add": add}
     own = {name: value for name, value in sections.items() if value}
     questions = Questions(
-        [*given.get("scenarios", []), *([Scenario.of(_name(own), own)] if own else [])],
+        [*given.get("scenarios", []), *([Scenario.of(name_of(own), own)] if own else [])],
         [*given.get("by", []), *(by or [])],
         of,
         money,
@@ -242,7 +238,7 @@ def whatif(
         diversion,
         calibration or plot is not None,
         assortment,
-        _revenues(revenue, assortment),
+        revenues_of(revenue, assortment),
         always or [],
     )
     with talk.status(f"reading {data}") as status:
@@ -251,7 +247,7 @@ def whatif(
             return lambda done, of: status.update(f"{step}: {done} of {of}")
 
         condition = where or given.get("where")
-        models, situations = asked(*_source(data, model, utility, spec, seed, status), condition)
+        models, situations = asked(*source_of(data, model, utility, spec, seed, status), condition)
         way = way_of(
             models, situations, intervals, errors=se, level=level, draws=draws, seed=seed
         )  # fmt: skip
@@ -259,67 +255,6 @@ def whatif(
     if plot is not None:
         _draw(found, plot)
     _show(found, format_, out)
-
-
-def _source(
-    data: str,
-    given: Sequence[str],
-    utility: Sequence[str] | None,
-    spec: Path | None,
-    seed: int,
-    status: Status,
-) -> tuple[Any, Any]:
-    """Return the model, and the data that it is asked about; estimate a model that has none."""
-    from cschoice.learners import LEARNERS
-
-    (first, *others) = given
-    if Path(first).exists() or first not in LEARNERS:
-        missing = [folder for folder in given if not Path(folder).exists()]
-        if missing:
-            raise InvalidParameter(
-                f"'{missing[0]}' is neither the folder of a model nor a logit model to estimate"
-            )
-        if utility or spec:
-            raise InvalidParameter("--utility and --spec are of a model to estimate: --model mnl")
-        return list(given), data
-    if others:
-        raise InvalidParameter(f"one model is estimated at a time, got {', '.join(given)}")
-    from cschoice.datasets import DATASETS
-    from cschoice.estimates.estimation import estimate
-    from cschoice.estimates.specification import Specification
-
-    if data not in DATASETS and not data.endswith(".parquet"):
-        raise InvalidParameter(
-            f"a model is estimated from a dataset, not from the table '{data}': import it first"
-        )
-    words = {"utility": ", ".join(utility or [])}
-    written = Specification.read(spec, **words) if spec else Specification.of(**words)
-    status.update(f"estimating {first}")
-    return estimate(data, first, written, seed=seed), None
-
-
-def _name(sections: Mapping[str, Sequence[str]]) -> str:
-    """Return the name of the scenario that the options describe: its words."""
-    words = [*sections.get("change", [])]
-    words += [f"without {name}" for name in sections.get("remove", [])]
-    words += [f"with {text.partition(':')[0].strip()}" for text in sections.get("add", [])]
-    return "; ".join(words)
-
-
-def _revenues(text: str | None, assortment: int | None) -> Mapping[str, float] | str:
-    """Read revenues by alternative, or the name of a column."""
-    if (text is None) != (assortment is None):
-        raise InvalidParameter("--assortment and --revenue need each other")
-    if text is None or "=" not in text:
-        return text or {}
-    found = {}
-    for part in text.split(","):
-        name, _, value = part.rpartition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            raise InvalidParameter(f"--revenue: write 'bus=1, train=6', got '{part}'") from None
-    return found
 
 
 def _draw(found: Answers, path: Path) -> None:
@@ -346,25 +281,12 @@ def _show(found: Answers, format_: str, out: Path | None) -> None:
             for line in section.text:
                 tell(f"{line}\n")
         return
-    from cschoice.report.formats.documents import FORMATS, Document
+    from cschoice.report.formats import documents
 
-    text = FORMATS[format_](Document(found.title, sections, rows_of(found)))
+    text = documents.FORMATS[format_](documents.Document(found.title, sections, rows_of(found)))
     if out is None:
         tell(text, newline=False)
         return
     with replacing(out) as (temporary,):
         temporary.write_text(text, encoding="utf-8")
     tell(out)
-
-
-def _check_files(format_: str, out: Path | None, plot: Path | None, force: bool) -> None:
-    """Refuse words that would fail only after a long computation."""
-    if format_ not in _FORMATS:
-        raise InvalidParameter(unknown_name("format", format_, _FORMATS))
-    if out is not None and format_ == TERMINAL:
-        raise InvalidParameter("--out needs a --format: latex, html, markdown, csv or json")
-    if plot is not None and plot.suffix not in _PLOTS:
-        raise InvalidParameter(f"--plot must end in {' or '.join(_PLOTS)}, got '{plot}'")
-    for option, path in (("--out", out), ("--plot", plot)):
-        if path is not None and path.exists() and not force:
-            raise FileAlreadyExists(f"{path} is there already: give --force, or another {option}")
