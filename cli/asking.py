@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from rich.status import Status
 
 from cschoice.errors import FileAlreadyExists, InvalidParameter
 from cschoice.registry import unknown_name
@@ -22,7 +20,7 @@ def source_of(
     utility: Sequence[str] | None,
     spec: Path | None,
     seed: int,
-    status: Status,
+    step: Callable[[str], None],
 ) -> tuple[Any, Any]:
     """Return the model, and the data that it is asked about; estimate a model that has none."""
     from cschoice.learners import LEARNERS
@@ -49,7 +47,7 @@ def source_of(
         )
     words = {"utility": ", ".join(utility or [])}
     written = Specification.read(spec, **words) if spec else Specification.of(**words)
-    status.update(f"estimating {first}")
+    step(f"estimating {first}")
     return estimate(data, first, written, seed=seed), None
 
 

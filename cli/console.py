@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 from rich.table import Table
 
 from cschoice.report.contents import table as reports
@@ -58,6 +60,24 @@ def tell(text: object, *, newline: bool = True) -> None:
 def say(message: str) -> None:
     """Print a message about the progress in one line."""
     talk.print(visible(message), highlight=False, markup=False, soft_wrap=True)
+
+
+def steps(status: Status, every: float = 5.0) -> Callable[[str], None]:
+    """Return a function that shows the current step: on a terminal at once, in a log in lines.
+
+    A log has at most a line in so many seconds, so that what is quick leaves none.
+    """
+    started = last = time.monotonic()
+
+    def step(name: str) -> None:
+        nonlocal last
+        status.update(escape(visible(name)))
+        now = time.monotonic()
+        if not talk.is_terminal and now - last >= every:
+            last = now
+            say(f"{now - started:6.0f} s  {name}")
+
+    return step
 
 
 def warn_of_damage(store: ResultStore) -> None:

@@ -11,7 +11,7 @@ import typer
 from cschoice.errors import InvalidParameter
 from cschoice.registry import unknown_name
 
-from .console import say, talk, tell
+from .console import say, steps, talk, tell
 
 _FORMATS = ("html", "latex", "all")
 
@@ -80,12 +80,7 @@ def explain(
     from cschoice.report.formats.explanation import FORMATS, write
 
     with talk.status(f"reading {model}") as status:
-
-        def progress(step: str) -> None:
-            status.update(step)
-            if not talk.is_terminal:  # a log file has plain lines
-                say(f"{time.monotonic() - started:6.0f} s  {step}")
-
+        progress = steps(status, every=0)
         learner = load(model)
         name = dataset or dataset_of(model)
         tasks = at_most(tasks_of(name, learner), max_tasks, seed)

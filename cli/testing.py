@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import answer_json, answer_table, complain, talk, tell
+from .console import answer_json, answer_table, complain, steps, talk, tell
 from .options import Json
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def context(
             level=level,
             n_samples=samples,
             seed=seed,
-            progress=status.update,
+            progress=steps(status),
         )
     if as_json:
         answer_json({**asdict(found), "matters": found.matters, "verdict": found.verdict})

@@ -13,7 +13,7 @@ from cschoice.io.files import replacing
 from cschoice.report import TERMINAL
 
 from .asking import FORMATS, check_files, name_of, revenues_of, source_of
-from .console import print_table, talk, tell
+from .console import print_table, steps, talk, tell
 
 if TYPE_CHECKING:
     from cschoice.effects.questions import Answers
@@ -242,12 +242,13 @@ def whatif(
         always or [],
     )
     with talk.status(f"reading {data}") as status:
+        step = steps(status)
 
-        def telling(step: str) -> Callable[[int, int], None]:
-            return lambda done, of: status.update(f"{step}: {done} of {of}")
+        def telling(name: str) -> Callable[[int, int], None]:
+            return lambda done, of: step(f"{name}: {done} of {of}")
 
         condition = where or given.get("where")
-        models, situations = asked(*source_of(data, model, utility, spec, seed, status), condition)
+        models, situations = asked(*source_of(data, model, utility, spec, seed, step), condition)
         way = way_of(
             models, situations, intervals, errors=se, level=level, draws=draws, seed=seed
         )  # fmt: skip

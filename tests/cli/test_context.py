@@ -60,6 +60,17 @@ def test_wrong_words_are_one_line(tested):
     assert "dish" in tested("--utility", "dish", code=2).stderr
 
 
+def test_interrupted_tests_end_with_one_line(tested, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cschoice.estimates.independence.exchange_test", interrupted)
+    result = tested(code=130)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: interrupted: ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_the_group_shows_what_it_has():
     shown = CliRunner().invoke(app, ["test"])
     assert shown.exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import shutil
@@ -231,3 +232,25 @@ def test_an_unknown_model_is_neither_a_folder_nor_a_logit(whatif, folds):
         "--utility and --spec are of a model"
         in whatif("--utility", "cost", code=2, model=folds()).stderr
     )
+
+
+BOOTSTRAP = ["--change", "cost + 2", "--intervals", "bootstrap", "--draws", "3"]
+
+
+def test_long_questions_say_in_a_log_how_far_they_are(whatif, monkeypatch):
+    assert whatif(*BOOTSTRAP).stderr == ""  # nothing where it is quick
+    clock = itertools.count(step=6.0)
+    monkeypatch.setattr("cschoice_cli.console.time.monotonic", lambda: next(clock))
+    assert re.search(r"^ +\d+ s  shares: 2 of \d$", whatif(*BOOTSTRAP).stderr, re.MULTILINE)
+
+
+def test_interrupted_questions_end_with_one_line_and_write_nothing(whatif, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cschoice.learners.learner.Learner.fit", interrupted)
+    result = whatif(*BOOTSTRAP, "--format", "csv", "--out", "answers.csv", code=130)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: interrupted: ")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "answers.csv").exists()
