@@ -7,6 +7,7 @@ import pytest
 from closed_form import halo, one_hot_tasks, random_tasks, written
 from numpy.testing import assert_allclose
 
+from cschoice.datasets import make_dataset
 from cschoice.explanations import halo as effects
 from cschoice.explanations.objects import objects_of
 from cschoice.explanations.relations import relations
@@ -122,6 +123,23 @@ def test_distance_explains_a_medoid_and_dominance_a_skyline():
         assert first.name == name
         assert first.explained > 0.9 > max(other.explained for other in others)
         assert first.per_unit < 0
+
+
+@pytest.mark.parametrize(
+    ("problem", "n_objects", "name"),
+    [("medoid", 5, "distance"), ("pareto2d", 4, "the rival dominates")],
+)
+def test_what_feta_has_learned_is_what_the_problem_is_about(problem, n_objects, name):
+    """Directions are the model's own: nobody says that more is better in a skyline."""
+    dataset = make_dataset(problem, n_train=2000, n_test=300, n_objects=n_objects, n_features=2)
+    train, test = dataset.fold(0, seed=0)
+    model = make_learner("feta", epochs=10, n_units=16).fit(train, seed=1)
+    found = effects.influences(model, test)
+    first, second, *_ = relations(test, found, model_directions(model, test))
+    assert first.name == name
+    assert first.explained > 0.3
+    assert first.explained > 1.3 * second.explained
+    assert first.per_unit < 0
 
 
 def test_without_context_there_is_no_relation():
