@@ -1,6 +1,7 @@
 """The page about one model, in a real browser, and what it says of noise."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from cschoice.report.contents.explanation.sections import sections
 from cschoice.report.formats.explanation import html
 from cschoice.tasks import ChoiceTasks
 
+ROOT = Path(__file__).parents[3]
 FIGURES = (
     "who", "orders", "attraction", "compromise", "similarity", "decision-17", "importance",
     "dependence-cost", "dependence-time", "structure",
@@ -103,6 +105,14 @@ def test_the_numbers_of_a_decision_add_up_to_its_sum(page):
                       page.find_element("id", "decision").text)  # fmt: skip
     assert words[1] == words[2]
     assert float(words[1]) == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["mlba", "swissmetro"])
+def test_the_pages_in_docs_open_alone_and_on_a_phone(browser, name):
+    with opened(browser, ROOT / f"docs/explained/{name}.html") as found:
+        assert f"FETA-Net on {name}, explained" in found.title
+        assert names_are_sound(found)
+        assert fits_a_phone(found)
 
 
 def test_what_the_data_cannot_tell_is_said(explained):
