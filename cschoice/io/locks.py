@@ -176,7 +176,7 @@ def _age(path: Path) -> float:
     probe = path.with_name(f".{own_mark()}.tmp")
     try:
         _create(probe)
-        return probe.stat().st_mtime - path.stat().st_mtime
+        return probe.stat().st_mtime - path.lstat().st_mtime
     except OSError:
         return 0.0
     finally:

@@ -7,6 +7,8 @@ without a name.
 """
 
 import itertools
+import json
+import os
 import random
 import shutil
 from collections import Counter
@@ -46,6 +48,11 @@ RUNS = "results/runs/tiny"
 MODEL = f"{RUNS}/own/trips/mnl/fold-0/model"
 PREDICT = ("predict", "trips.csv", "--model", MODEL, "--out", "predicted.csv", "--force")
 STREAM = f"{RUNS}/stream/unique-onehot/fate/fold-0"
+KEPT = f"{RUNS}/small/pareto2d/mnl/fold-0"
+EVALUATE = (
+    "evaluate", "--profile", "tiny", "--experiment", "small", "-d", "pareto2d", "-l", "mnl",
+    "--json",
+)  # fmt: skip
 
 
 def run_of(experiment: str, *options: str) -> tuple[str, ...]:
@@ -78,8 +85,10 @@ class Campaign:
         self.whole.mkdir()
         (self.whole / "experiments.yaml").write_text(STUDY)
         trips(40).to_csv(self.whole / "trips.csv", index=False)
-        for words in (IMPORT, run_of("small"), run_of("own"), PREDICT):
+        for words in (IMPORT, run_of("small", "--keep-predictions"), run_of("own"), PREDICT):
             self._done(*words)
+        self.evaluated = self.forks.run(self.whole, *EVALUATE).out
+        assert json.loads(self.evaluated)
         self._interrupt()
         self._done(*run_of("stream"))
         self.tables = tables(self.whole)
@@ -242,13 +251,56 @@ def of_models(name: str, *, hostile: bool = False) -> Try:
 
 def strip_checksums(model: Path) -> None:
     """Make a model one of a version without checksums, so that nothing is told by them."""
-    import json
-
     path = model / "learner.json"
     with suppress(ValueError, AttributeError):
         content = json.loads(path.read_text())
         kept = {key: content[key] for key in content if key not in ("digest", "files")}
         path.write_text(json.dumps(kept))
+
+
+def of_predictions(campaign: Campaign, kind: str) -> None:
+    """Damage kept predictions or the model beside them: the same metrics, or none."""
+    folder = campaign.copy()
+    files = [folder / KEPT / "predictions.parquet", *sorted((folder / KEPT / "model").iterdir())]
+    path = campaign.rng.choice(files)
+    way = mutate(path, campaign.rng)
+    ended = campaign.forks.run(folder, *EVALUATE)
+    if ended.code:
+        verdict = refused(ended, path.name, "no predictions")
+    else:
+        verdict = "same" if ended.out == campaign.evaluated else "silent"
+    campaign.note(kind, way, ended, verdict)
+    shutil.rmtree(folder)
+
+
+def of_index(campaign: Campaign, kind: str) -> None:
+    """Damage what is only there to save time: it may take longer, and that is all."""
+    folder = campaign.copy()
+    way = mutate(folder / "results/index.json", campaign.rng)
+    ended = campaign.forks.run(folder, "collect")
+    verdict = _after_collecting(campaign, folder, ended, "index.json")
+    campaign.note(kind, way, ended, verdict)
+    shutil.rmtree(folder)
+
+
+def of_claims(campaign: Campaign, kind: str) -> None:
+    """Put what is no claim into a job's folder: the job is done all the same."""
+    folder = campaign.copy()
+    place = folder / RUNS / "small/medoid/mnl/fold-0"
+    (place / "record.json").unlink()
+    names = ["claim-0.json", "claim-7.json", "claim-0 (conflicted copy).json", "claim-x.json"]
+    path = place / campaign.rng.choice(names)
+    holder = {"host": "elsewhere", "machine": "0" * 12, "pid": 1, "started": "1"}
+    path.write_text(json.dumps(holder))
+    os.utime(path, (0, 0))  # its heart stopped long ago
+    way = "an old claim"
+    if campaign.rng.random() < 0.8:
+        way = campaign.rng.choice([mutate, other_value])(path, campaign.rng)
+        with suppress(FileNotFoundError):
+            os.utime(path, (0, 0), follow_symlinks=False)
+    ended = campaign.forks.run(folder, *run_of("small"))
+    campaign.note(kind, way.partition(" of ")[0], ended, compared(folder, campaign.tables))
+    clear(folder)
 
 
 def of_documents(pattern: str) -> Try:
@@ -350,6 +402,9 @@ KINDS: list[tuple[str, int, Try]] = [
     ("trials.jsonl", 12, of_run_folders("small/*/mnl/*/trials.jsonl")),
     ("checkpoint", 3, of_run_folders("stream/*/*/*/checkpoint.*", "interrupted", "stream")),
     ("documents, hostile", 5, of_documents("small/*/*/*/*.json")),
+    ("claims", 4, of_claims),
+    ("index", 3, of_index),
+    ("kept predictions", 6, of_predictions),
     ("tables beside runs", 8, of_tables),
     ("tables alone", 8, of_lone_tables),
     ("weights", 8, of_models("weights.safetensors")),

@@ -153,10 +153,12 @@ def test_foreign_files_are_nobodys_claims(tmp_path):
 
 def test_a_claim_that_cannot_be_read_lives_as_long_as_it_is_young(tmp_path):
     claim = tmp_path / "claim-0.json"
-    os.mkfifo(claim)
-    with locks.claim(tmp_path) as mine:
-        assert mine is None
-    old = claim.stat().st_mtime - 3_600
-    os.utime(claim, (old, old))
-    with locks.claim(tmp_path) as mine:
-        assert mine
+    for make in (lambda: os.mkfifo(claim), lambda: claim.symlink_to(claim.name)):
+        make()
+        with locks.claim(tmp_path) as mine:
+            assert mine is None
+        old = claim.lstat().st_mtime - 3_600
+        os.utime(claim, (old, old), follow_symlinks=False)
+        with locks.claim(tmp_path) as mine:
+            assert mine
+        assert list(tmp_path.iterdir()) == []
