@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browsing import all_of, fits_a_phone, names_are_sound, opened
 from cschoice_cli.main import app
 from trips_example import trips
 from typer.testing import CliRunner
@@ -235,6 +236,14 @@ def test_an_unknown_model_is_neither_a_folder_nor_a_logit(whatif, folds):
 
 
 BOOTSTRAP = ["--change", "cost + 2", "--intervals", "bootstrap", "--draws", "3"]
+
+
+def test_the_page_opens_alone_and_on_a_phone(whatif, browser, tmp_path):
+    whatif(*EVERYTHING, "--format", "html", "--out", "page.html")
+    with opened(browser, tmp_path / "page.html") as page:
+        assert names_are_sound(page)
+        assert fits_a_phone(page)
+        assert len(all_of(page, "section table")) >= 8
 
 
 def test_long_questions_say_in_a_log_how_far_they_are(whatif, monkeypatch):
