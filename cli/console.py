@@ -15,9 +15,8 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
-from cschoice.report.contents import table as reports
-
 if TYPE_CHECKING:
+    from cschoice.report.contents import table as reports
     from cschoice.runs.store import ResultStore
 
 talk = Console(stderr=True)
@@ -113,6 +112,8 @@ def answer_table(
 
 def print_table(table: reports.Table) -> None:
     """Print a table of a report to stdout, with its notes."""
+    from cschoice.report.contents import table as reports
+
     columns = [
         f"#{column.label}" if column.numeric or column.scores else column.label
         for column in table.columns

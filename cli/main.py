@@ -17,27 +17,22 @@ from cschoice import __version__
 from cschoice.errors import ConfigError, CschoiceError, InvalidParameter, InvalidTable
 from cschoice.registry import LeftOutWarning
 
-from . import (
-    data,
-    estimate,
-    evaluate,
-    explain,
-    fit,
-    generate,
-    importing,
-    predict,
-    report,
-    run,
-    show,
-    status,
-    testing,
-    whatif,
-)
+from .commands import Loaded, summaries
 from .console import complain
 
 
 class _Boundary(TyperGroup):
     """Shows a user's mistake as one line; any other error is a bug and shows its traceback."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = Loaded()
+
+    def format_help(self, *place: Any) -> None:
+        """Write the help, for which no command need be loaded."""
+        self.commands = summaries()
+        super().format_help(*place)
+        self.commands = Loaded()
 
     def main(
         self,
@@ -143,21 +138,6 @@ app = typer.Typer(
     "[bold]cschoice generate medoid[/bold], or with your own data: "
     "[bold]cschoice import --help[/bold].",
 )
-app.command()(run.run)
-app.command()(status.status)
-app.command()(status.collect)
-app.command()(report.report)
-app.command()(evaluate.evaluate)
-app.command()(generate.generate)
-app.command("import")(importing.import_table)
-app.command()(fit.fit)
-app.command()(predict.predict)
-app.command()(estimate.estimate)
-app.command()(whatif.whatif)
-app.command()(explain.explain)
-app.add_typer(testing.app, name="test")
-app.add_typer(show.app, name="show")
-app.add_typer(data.app, name="data")
 
 
 def _show_version(wanted: bool) -> None:

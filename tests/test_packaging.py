@@ -94,3 +94,11 @@ HEAVY = ("torch", "skopt", "sklearn", "scipy", "matplotlib", "pandas", "pyarrow"
 def test_nothing_heavy_is_loaded_without_need(code):
     check = f"import sys; heavy = set({HEAVY}) & set(sys.modules); assert not heavy, heavy"
     subprocess.run([sys.executable, "-c", f"{code}; {check}"], check=True, capture_output=True)
+
+
+def test_the_help_loads_no_command():
+    code = "from cschoice_cli.main import app; app(['--help'], standalone_mode=False)"
+    check = (
+        "import sys; assert not {'numpy', 'pydantic', 'yaml', 'cschoice_cli.run'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", f"{code}; {check}"], check=True, capture_output=True)

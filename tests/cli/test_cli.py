@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from cschoice_cli import start
+from cschoice_cli.commands import COMMANDS, Loaded
 
 from cschoice.datasets import DATASETS
 from cschoice.evaluation.metrics import METRICS
@@ -182,6 +183,11 @@ def test_a_table_is_never_cut(tmp_path):
     )
     assert "…" not in shown.stdout
     assert "mnist-unique-singleton" in shown.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_shows_the_first_line_of_each(name):
+    assert COMMANDS[name].summary == Loaded()[name].help.partition("\n\n")[0].replace("\n", " ")
 
 
 def test_stopped_while_loading_there_is_no_traceback(monkeypatch, capsys):
