@@ -35,7 +35,8 @@ class FateNet(nn.Module):
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return how many numbers one task keeps for the backward pass, roughly."""
-        return n_objects * self.n_units
+        compiled = self.encoder.compiled and self.utility.compiled
+        return n_objects * (1 if compiled else self.n_units)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -27,7 +27,7 @@ class ObjectNet(nn.Module):
 
     def floats_per_task(self, n_objects: int) -> int:
         """Return how many numbers one task keeps for the backward pass, roughly."""
-        return n_objects * self.n_units
+        return n_objects * (1 if self.network.compiled else self.n_units)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

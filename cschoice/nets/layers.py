@@ -167,10 +167,13 @@ class Hidden(nn.Module):
             rows = self._activate(layer(rows), number, present)
         return rows.view_as(h)
 
+    def compiled(self, values: Tensor) -> bool:
+        """Tell whether there is compiled code for these layers and this kind of numbers."""
+        return library.fits(self.activation.kernel, values) and not self.norms
+
     def fused(self, x: Tensor) -> bool:
         """Tell whether compiled code does the work on these inputs, (tasks, objects, inputs)."""
-        fits = library.fits(self.activation.kernel, x) and not self.norms
-        return fits and x.ndim == 3 and not x.requires_grad
+        return self.compiled(x) and x.ndim == 3 and not x.requires_grad
 
     @property
     def dense(self) -> list[rows.Dense]:
@@ -195,6 +198,11 @@ class MLP(nn.Module):
         self.first = linear(n_inputs, layers.n_units, layers.gain)
         self.hidden = Hidden(layers)
         self.last = linear(layers.n_units, n_outputs, 1.0)
+
+    @property
+    def compiled(self) -> bool:
+        """Tell whether training keeps no units in memory: compiled code computes them again."""
+        return self.last.out_features == 1 and self.hidden.compiled(self.first.weight)
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (..., inputs) to (..., outputs)."""
@@ -232,6 +240,12 @@ class SetEncoder(nn.Module):
             Hidden(replace(layers, n_units=width, n_layers=1)) for width in widths[1:]
         )
 
+    @property
+    def compiled(self) -> bool:
+        """Tell whether training keeps no units in memory: compiled code computes them again."""
+        first, layer = self.hidden[0], self.layers[0]
+        return self.pool is masked_mean and bool(first.compiled(layer.weight))
+
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, ..., inputs) to (tasks, ..., outputs)."""
         first: Any = self.hidden[0]
@@ -263,6 +277,11 @@ class ContextMLP(nn.Module):
         self.of_context = linear(n_context, layers.n_units, layers.gain / 2, bias=False)
         self.hidden = Hidden(layers)
         self.last = linear(layers.n_units, 1, 1.0)
+
+    @property
+    def compiled(self) -> bool:
+        """Tell whether training keeps no units in memory: compiled code computes them again."""
+        return self.hidden.compiled(self.of_object.weight)
 
     def forward(self, x: Tensor, context: Tensor, mask: Mask = None) -> Tensor:
         """Map (tasks, objects, inputs) and (tasks, context) to utilities (tasks, objects)."""

@@ -25,6 +25,9 @@ OnEpoch = Callable[[dict[str, float]], None]
 Recipe = Literal["modern", "paper"]
 
 _WARM_UP = 0.2  # the share of all epochs in which the rate rises
+_UNITS_KEPT = (
+    64  # per object, about: compiled code has no gradient by features, and torch keeps all
+)
 
 
 @dataclass(frozen=True)
@@ -224,8 +227,9 @@ def gradient(
     of_entries = torch.from_numpy(weights.astype(np.float32)).to(data.device)
     slopes = torch.empty((tasks.n_entries, tasks.n_features), device=data.device)
     network.eval()
+    budget = floats_at_once(data.device) // _UNITS_KEPT
     with fast_products(data.device), torch.enable_grad():
-        for piece in data.pieces(np.arange(len(tasks)), network, floats_at_once(data.device)):
+        for piece in data.pieces(np.arange(len(tasks)), network, budget):
             batch = data.batch(piece)
             x = batch.x.detach().requires_grad_()
             values = network(x, batch.mask)  # (tasks, objects)
