@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -17,6 +17,7 @@ from cschoice.errors import InvalidFile, TrainingDiverged
 from cschoice.learners.learner import Arrays, Learner
 from cschoice.nets import training
 from cschoice.nets.activations import ACTIVATIONS
+from cschoice.nets.batches import SCALED_AT_ONCE
 from cschoice.nets.devices import device_named
 from cschoice.nets.layers import Layers, Normalization
 from cschoice.nets.losses import LOSSES, loss_for
@@ -65,13 +66,27 @@ class Scaled(nn.Module):
     def adapt(self, tasks: ChoiceTasks) -> None:
         """Learn the scale from these tasks; a constant feature keeps its own."""
         counts = np.bincount(tasks.items, minlength=len(tasks.table))
-        used = tasks.table[counts > 0]
-        weight = counts[counts > 0].astype(np.float32) / np.float32(tasks.n_entries)
-        mean = weight @ used  # an item counts as often as it occurs
-        used = (used - mean).astype(np.float32)
-        largest = np.maximum(np.abs(used).max(0), np.finfo(np.float32).tiny)
-        used /= largest  # squares of large numbers would overflow
-        deviation = largest * np.sqrt(weight @ np.square(used))
+        used = np.flatnonzero(counts)
+        at_once = SCALED_AT_ONCE if tasks.table.size <= SCALED_AT_ONCE else SCALED_AT_ONCE // 8
+        step = max(1, at_once // tasks.n_features)
+        parts = [
+            (part, counts[part].astype(np.float32) / np.float32(tasks.n_entries))
+            for part in (used[start : start + step] for start in range(0, len(used), step))
+        ]
+
+        def table(part: NDArray[np.int64]) -> NDArray[np.float32]:
+            return tasks.table[part]
+
+        # An item counts as often as it occurs.
+        mean = _total(weight @ table(part) for part, weight in parts)
+        far = [np.abs((table(part) - mean).astype(np.float32)).max(0) for part, _ in parts]
+        largest = np.maximum(np.max(far, 0), np.finfo(np.float32).tiny)
+        # Squares of large numbers would overflow.
+        squares = (
+            weight @ np.square((table(part) - mean).astype(np.float32) / largest)
+            for part, weight in parts
+        )
+        deviation = largest * np.sqrt(_total(squares))
         deviation[is_constant(deviation, mean)] = 1
         self.mean.copy_(torch.from_numpy(mean))
         self.inverse.copy_(torch.from_numpy(1 / deviation))
@@ -235,6 +250,11 @@ class TorchLearner(Learner):
 
     def _set_state(self, arrays: Arrays) -> None:
         self.network_ = restored(partial(self._new_network, seed=0), arrays, self.name)
+
+
+def _total(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """Return the sum; that of one part is the part itself."""
+    return reduce(np.add, parts)
 
 
 def restored(make: Callable[[], Scaled], arrays: Arrays, name: str) -> Scaled:

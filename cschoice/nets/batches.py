@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -38,17 +39,25 @@ class Batch(NamedTuple):
     entries: Tensor  # (tasks, objects)
 
 
+SCALED_AT_ONCE = 2**25  # features: 128 MB
+
+
 class TaskTensors:
-    """Choice tasks on a device: the item table is copied there and scaled once."""
+    """Choice tasks on a device: the item table is copied there and scaled once.
+
+    A large table stays where it is, perhaps in a file, and its items are scaled batch by batch.
+    """
 
     def __init__(self, tasks: ChoiceTasks, network: Any) -> None:
         self.sizes = tasks.sizes
         self.device = device = next(network.parameters()).device
         table, items = tasks.table, tasks.items
-        if len(table) > len(items):  # a small slice of many items
+        is_large = device.type == "cpu" and table.size > SCALED_AT_ONCE
+        if len(table) > len(items) and not is_large:  # a small slice of many items
             table, items = tasks.features, np.arange(len(items))
+        self._scale = network.scaled if is_large else None
         with torch.no_grad():
-            self._table = network.scaled(_to_device(table, device))
+            self._table = _view(table) if is_large else network.scaled(_to_device(table, device))
         self._items = _to_device(items, device)
         self._starts = _to_device(tasks.offsets[:-1], device)
         self._sizes = _to_device(self.sizes, device)
@@ -79,6 +88,9 @@ class TaskTensors:
 
     def _rows(self, items: Tensor) -> Tensor:
         rows = self._table.index_select(0, items.flatten())
+        if self._scale is not None:
+            with torch.no_grad():
+                rows = self._scale(rows)
         x: Tensor = rows.unflatten(0, items.shape)  # (tasks, objects, features)
         return x
 
@@ -95,6 +107,13 @@ class TaskTensors:
             start = end - math.ceil(end / n_pieces)  # rather 16 and 16 than 30 and 2
             yield numbers[start:end]
             end = start
+
+
+def _view(values: NDArray[Any]) -> Tensor:
+    """Return a tensor of the same memory, which nobody writes to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch has no tensors that are read only
+        return torch.from_numpy(values)
 
 
 def _to_device(values: NDArray[Any], device: torch.device) -> Tensor:

@@ -243,7 +243,8 @@ class SetEncoder(nn.Module):
     @property
     def compiled(self) -> bool:
         """Tell whether training keeps no units in memory: compiled code computes them again."""
-        first, layer = self.hidden[0], self.layers[0]
+        first: Any = self.hidden[0]
+        layer: Any = self.layers[0]
         return self.pool is masked_mean and bool(first.compiled(layer.weight))
 
     def forward(self, x: Tensor, mask: Mask = None) -> Tensor:

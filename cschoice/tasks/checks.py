@@ -12,6 +12,8 @@ from cschoice.errors import InvalidTasks
 
 Array = NDArray[Any]
 
+_CHECKED_AT_ONCE = 2**22  # features
+
 
 def checked(
     table: Any,
@@ -52,8 +54,11 @@ def checked(
     if problems or features is None or numbers is None or starts is None or marks is None:
         return None, problems
     with np.errstate(over="ignore"):
-        # Copies: later changes of the caller's arrays must not change the tasks.
-        return (features.astype(np.float32), numbers.copy(), starts.copy(), marks.copy()), []
+        # Copies: later changes of the caller's arrays must not change the tasks. A table mapped
+        # from a file to be read only stays there.
+        mapped = isinstance(table, np.memmap) and not features.flags.writeable
+        own = features.astype(np.float32, copy=not mapped)
+        return (own, numbers.copy(), starts.copy(), marks.copy()), []
 
 
 def _numbers(name: str, values: Any, ndim: int, kinds: str, problems: list[str]) -> Array | None:
@@ -79,8 +84,12 @@ def _problems_of_table(table: Array) -> list[str]:
     if 0 in table.shape:
         return [f"table must have items and features, got shape {table.shape}"]
     largest = np.finfo(np.float32).max
-    usable = np.abs(table.astype(np.float64)) <= largest  # NaN compares as false
-    unusable: NDArray[np.bool_] = np.any(~usable, axis=1)
+    unusable: NDArray[np.bool_] = np.empty(len(table), dtype=np.bool_)
+    step = max(1, _CHECKED_AT_ONCE // table.shape[1])
+    for start in range(0, len(table), step):
+        part = slice(start, start + step)
+        usable = np.abs(table[part].astype(np.float64)) <= largest  # NaN compares as false
+        unusable[part] = np.any(~usable, axis=1)
     return [counted(unusable, "item", "with NaN or infinite features")] if unusable.any() else []
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from cschoice.errors import FileNotUsable, InvalidFile
 from cschoice.io.files import check_regular, replacing
+from cschoice.io.large_arrays import closed, room
 
 FORMAT_VERSION = 1
 _KEY = b"cschoice"
@@ -225,10 +226,10 @@ def _feature_matrix(file: Any, path: Path) -> NDArray[np.float32]:
     names = [name for name in file.schema_arrow.names if name not in _NAMED]
     if not names or names != [f"x{k}" for k in range(len(names))]:
         raise _damaged(path, f"features must be x0, x1, …, got {', '.join(names) or 'none'}")
-    table = np.empty((file.metadata.num_rows, len(names)), dtype=np.float32)
+    table = room((file.metadata.num_rows, len(names)), np.float32)
     for k, name in enumerate(names):
         table[:, k] = _column(file, name, path, "f")
-    return table
+    return closed(table)
 
 
 def _column(file: Any, name: str, path: Path, kinds: str) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cschoice.io.large_arrays import room
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.scaling import is_constant
 
@@ -222,8 +223,10 @@ def _columns(
         rows, places = np.flatnonzero(used), (np.cumsum(used) - 1)[items]
     else:
         rows, places = items, None
-    columns = np.empty((table.shape[1] + intercept, len(rows)))
-    columns[: table.shape[1]] = table[rows].T
+    columns = np.asarray(room((table.shape[1] + intercept, len(rows)), np.float64))
+    step = max(1, _CONVERTED_AT_ONCE // table.shape[1])
+    for start in range(0, len(rows), step):
+        columns[: table.shape[1], start : start + step] = table[rows[start : start + step]].T
     if intercept:
         columns[-1] = 1.0
     return columns, places

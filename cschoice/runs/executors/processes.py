@@ -33,10 +33,15 @@ from typing import IO, Any, NoReturn, Protocol
 from cschoice.io.processes import is_stopped, process_alive
 from cschoice.runs import worker
 
-# What a job loads sooner or later. The first three are loaded at once; the others, for learners
+# What a job loads sooner or later. The first four are loaded at once; the others, for learners
 # that are trained and tuned at length, when the first of them comes. torch's optimizers load the
 # last one.
-_LIGHT = ("cschoice.runs.protocols.cross_validation", "cschoice.models.predictor", "pydantic")
+_LIGHT = (
+    "cschoice.runs.protocols.cross_validation",
+    "cschoice.models.predictor",
+    "cschoice.learners.ensemble",
+    "pydantic",
+)
 _HEAVY = ("torch", "cschoice.nets.training", "skopt", "torch._dynamo")
 _MESSAGE = 1 << 20  # bytes at most
 _PATIENCE = 5.0  # seconds for the server to tell the number of a fork
