@@ -26,7 +26,7 @@ def to_json(value: Any) -> str:
 def from_json(kind: type, text: str | bytes, where: object) -> Any:
     """Return the value of a class that the text holds; ``where`` names its origin in errors."""
     try:
-        return _adapter(kind).validate_json(text)
+        return adapter(kind).validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         at = ".".join(str(part) for part in first["loc"])
@@ -73,7 +73,7 @@ def digest(content: bytes) -> str:
 
 def from_plain(kind: type, value: Any) -> Any:
     """Return the value of a class from nested plain values, as JSON would hold them."""
-    return _adapter(kind).validate_python(value)
+    return adapter(kind).validate_python(value)
 
 
 def from_sealed(kind: type, text: str | bytes, where: object) -> Any:
@@ -85,7 +85,8 @@ def from_sealed(kind: type, text: str | bytes, where: object) -> Any:
 
 
 @cache  # making one takes milliseconds
-def _adapter(kind: type) -> TypeAdapter[Any]:
+def adapter(kind: type) -> TypeAdapter[Any]:
+    """Return what reads and checks values of a class."""
     return TypeAdapter(kind)
 
 

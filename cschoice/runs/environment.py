@@ -33,8 +33,13 @@ def environment(device: str) -> dict[str, str]:
         "device": device,
         **_gpu(device),
         **{name: os.environ[name] for name in _SLURM if name in os.environ},
-        **{package: version(package) for package in _PACKAGES},
+        **_versions(),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in _PACKAGES}
 
 
 def origin(environment: Mapping[str, str]) -> dict[str, str]:
@@ -83,6 +88,7 @@ def _installed_commit() -> str:
         return UNKNOWN
 
 
+@cache
 def _cpu() -> str:
     """Return the processor's name: its kind decides the last digits."""
     try:

@@ -17,13 +17,17 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cschoice.datasets import DATASETS
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
-from cschoice.io.documents import from_json, to_json
+from cschoice.evaluation.metrics import METRICS
+from cschoice.io.documents import adapter, from_json, to_json
 from cschoice.io.files import explained
 from cschoice.io.locks import ClaimLost, claim
+from cschoice.learners import LEARNERS
 from cschoice.runs.environment import environment
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.protocols.protocol import protocol_of
@@ -118,7 +122,7 @@ def main(words: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     tell = _teller()
     job: Job = from_json(Job, options.job, "the job")
-    set_threads(job.threads)
+    set_threads(job.threads, prepared=True)
     context = Context(
         job, ResultStore(options.results), options.device, options.keep_predictions, tell
     )
@@ -141,12 +145,34 @@ def _teller() -> Callable[[Any], None]:
     return tell
 
 
-def set_threads(n_threads: int) -> None:
-    """Use the job's number of threads; the environment does so for libraries not yet loaded."""
-    os.environ.update(thread_settings(n_threads))
-    from threadpoolctl import threadpool_limits
+def prepare() -> None:
+    """Do once what every job would do, for the forks of this process."""
+    environment("cpu")
+    for kind in (Job, Record):
+        adapter(kind)
+    for registry in (LEARNERS, DATASETS, METRICS):
+        assert "" not in registry  # looks through the packages that are installed
+    _thread_pools.cache_clear()
+    _thread_pools()
 
-    threadpool_limits(n_threads)
+
+@cache
+def _thread_pools() -> Any:
+    """Return the pools of the libraries that are loaded so far; finding them takes a while."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def set_threads(n_threads: int, *, prepared: bool = False) -> None:
+    """Use the job's number of threads; the environment does so for libraries not yet loaded.
+
+    ``prepared``: this process is for one job, and its libraries are those of ``prepare``.
+    """
+    os.environ.update(thread_settings(n_threads))
+    if not prepared:
+        _thread_pools.cache_clear()
+    _thread_pools().limit(limits=n_threads)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(n_threads)
 

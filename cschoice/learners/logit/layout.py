@@ -200,9 +200,12 @@ class TaskLayout:
 def linear_utilities(tasks: ChoiceTasks, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a linear function of each entry's features, computed once per item."""
     shared = len(tasks.table) < tasks.n_entries
-    rows = tasks.table if shared else tasks.features
+    n_rows = len(tasks.table) if shared else tasks.n_entries
     step = max(1, _CONVERTED_AT_ONCE // max(1, tasks.n_features))
-    parts = [rows[start : start + step] @ weights for start in range(0, len(rows), step)]
+    parts = []
+    for start in range(0, n_rows, step):
+        part = slice(start, start + step)
+        parts.append(tasks.table[part if shared else tasks.items[part]] @ weights)
     values: NDArray[np.float64] = np.concatenate(parts)
     return values[tasks.items] if shared else values
 

@@ -216,6 +216,8 @@ def _load(modules: Sequence[str]) -> None:
     for module in modules:
         with suppress(Exception):  # a fork will meet the same error, and has a log for it
             importlib.import_module(module)
+    with suppress(Exception):
+        worker.prepare()
     gc.freeze()  # forks share what none of them changes
 
 
