@@ -84,6 +84,8 @@ def tune_threshold(tasks: ChoiceTasks, utilities: NDArray[np.floating[Any]]) -> 
     within = tasks.descending(utilities)
     change = np.empty(tasks.n_entries)
     change[within] = _f1_changes(tasks, tasks.chosen[within])
+    if tasks.weights is not None:
+        change *= tasks.spread(tasks.weights)
 
     order = np.argsort(-utilities)
     values = utilities[order].astype(np.float64)

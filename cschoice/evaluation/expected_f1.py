@@ -39,13 +39,15 @@ class Calibration:
         separate perfectly.
         """
         values = _finite(check_values(tasks, utilities))
-        n_chosen = np.count_nonzero(tasks.chosen)
-        n_others = tasks.n_entries - n_chosen
+        counts = None if tasks.weights is None else tasks.spread(tasks.weights)
+        n_entries = tasks.n_entries if counts is None else float(counts.sum())
+        n_chosen = (tasks.chosen if counts is None else counts[tasks.chosen]).sum()
+        n_others = n_entries - n_chosen
         targets = np.where(tasks.chosen, (n_chosen + 1) / (n_chosen + 2), 1 / (n_others + 2))
         mean, deviation = values.mean(), values.std()
         if deviation == 0:  # nothing to tell objects apart by
-            return cls(0.0, _log_odds(float(targets.mean())))
-        slope, intercept = _logistic_fit((values - mean) / deviation, targets)
+            return cls(0.0, _log_odds(float(np.average(targets, weights=counts))))
+        slope, intercept = _logistic_fit((values - mean) / deviation, targets, counts)
         return cls(slope / deviation, intercept - slope * mean / deviation)
 
     def probabilities(self, utilities: NDArray[np.floating[Any]]) -> Values:
@@ -104,27 +106,29 @@ def expected_f1(probabilities: Values) -> Values:
     return values
 
 
-def _logistic_fit(x: Values, targets: Values) -> tuple[float, float]:
+def _logistic_fit(x: Values, targets: Values, counts: Values | None) -> tuple[float, float]:
     """Return slope and intercept of the most likely log-odds, by Newton's method."""
     design = np.column_stack([x, np.ones_like(x)])
-    w = np.array([0.0, _log_odds(float(targets.mean()))])
-    loss = _loss(design @ w, targets)
+    w = np.array([0.0, _log_odds(float(np.average(targets, weights=counts)))])
+    each = 1.0 if counts is None else counts  # how much an entry counts
+    loss = _loss(design @ w, targets, each)
     for _ in range(_MAX_STEPS):
         p = _logistic(design @ w)
-        gradient, hessian = design.T @ (p - targets), (design.T * (p * (1 - p))) @ design
+        gradient = design.T @ (each * (p - targets))
+        hessian = (design.T * (each * p * (1 - p))) @ design
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        ahead = _loss(design @ (w - step), targets)
+        ahead = _loss(design @ (w - step), targets, each)
         while not ahead <= loss and np.abs(step).max() > _SMALLEST_STEP:
             step /= 2
-            ahead = _loss(design @ (w - step), targets)
+            ahead = _loss(design @ (w - step), targets, each)
         if ahead > loss or np.abs(step).max() <= _SMALLEST_STEP:
             break
         w, loss = w - step, ahead
     return float(w[0]), float(w[1])
 
 
-def _loss(log_odds: Values, targets: Values) -> float:
-    return float((np.logaddexp(0, log_odds) - targets * log_odds).sum())
+def _loss(log_odds: Values, targets: Values, each: Values | float) -> float:
+    return float((each * (np.logaddexp(0, log_odds) - targets * log_odds)).sum())
 
 
 def _logistic(log_odds: Values) -> Values:

@@ -6,6 +6,7 @@ stand there and nowhere else; its place in the table is that of its column. Each
 and one value per entry and returns the mean over tasks (``micro-f1``: over all objects).
 Conventions, where the paper's formulas leave a case open:
 
+- Tasks count by their weights, where they have some: a weight of two is a task that occurs twice.
 - Ties count as their expected share, as if broken by lot: of three objects that share the largest
   utility, the chosen one is worth a third of a hit; for top-k alike, so top-1 is accuracy. Where
   the paper's formula says "among the largest", a constant utility would be perfect; so it is
@@ -106,14 +107,14 @@ def _hits(tasks: ChoiceTasks, utilities: Utilities, k: int = 1) -> NDArray[np.fl
 
 def top_k(tasks: ChoiceTasks, utilities: Utilities, k: int) -> float:
     """Return how often the chosen object is among the k largest (eq. topkaccuracy)."""
-    return float(np.mean(_hits(tasks, utilities, k)))
+    return _mean(tasks, _hits(tasks, utilities, k))
 
 
 def normalized_accuracy(tasks: ChoiceTasks, utilities: Utilities) -> float:
     """Return the accuracy corrected for guessing, task by task (eq. normaccuracy)."""
     hit = _hits(tasks, utilities)
     guess = 1 / tasks.sizes
-    return _mean_where(tasks.sizes > 1, hit - guess, 1 - guess)
+    return _mean_where(tasks, tasks.sizes > 1, hit - guess, 1 - guess)
 
 
 # --- subset choice, from choices --------------------------------------------------------------
@@ -130,30 +131,31 @@ def _counts(tasks: ChoiceTasks, choices: Choices) -> tuple[NDArray[np.int64], ..
 def f1(tasks: ChoiceTasks, choices: Choices) -> float:
     """Return the F1-measure, the mean over tasks (eq. f1x)."""
     right, truly, predicted = _counts(tasks, choices)
-    return float(np.mean(2 * right / (truly + predicted)))
+    return _mean(tasks, 2 * right / (truly + predicted))
 
 
 def micro_f1(tasks: ChoiceTasks, choices: Choices) -> float:
     """Return the F1-measure of all objects of all tasks taken together."""
-    right = np.count_nonzero(choices & tasks.chosen)
-    return float(2 * right / (np.count_nonzero(tasks.chosen) + np.count_nonzero(choices)))
+    right, truly, predicted = _counts(tasks, choices)
+    weights = np.ones(len(tasks)) if tasks.weights is None else tasks.weights
+    return float(2 * (weights @ right) / (weights @ (truly + predicted)))
 
 
 def subset_accuracy(tasks: ChoiceTasks, choices: Choices) -> float:
     """Return how often the predicted set is exactly the chosen one."""
-    return float(np.mean(tasks.reduce(np.logical_and, choices == tasks.chosen)))
+    return _mean(tasks, tasks.reduce(np.logical_and, choices == tasks.chosen))
 
 
 def precision(tasks: ChoiceTasks, choices: Choices) -> float:
     """Return the share of predicted objects that were chosen."""
     right, _, predicted = _counts(tasks, choices)
-    return float(np.mean(right / np.maximum(predicted, 1)))
+    return _mean(tasks, right / np.maximum(predicted, 1))
 
 
 def recall(tasks: ChoiceTasks, choices: Choices) -> float:
     """Return the share of chosen objects that were predicted."""
     right, truly, _ = _counts(tasks, choices)
-    return float(np.mean(right / truly))
+    return _mean(tasks, right / truly)
 
 
 def informedness(tasks: ChoiceTasks, choices: Choices) -> float:
@@ -162,13 +164,13 @@ def informedness(tasks: ChoiceTasks, choices: Choices) -> float:
     negatives = tasks.sizes - truly
     rejected = negatives - (predicted - right)
     sensitivity = right / truly
-    return _mean_where(negatives > 0, rejected + (sensitivity - 1) * negatives, negatives)
+    return _mean_where(tasks, negatives > 0, rejected + (sensitivity - 1) * negatives, negatives)
 
 
 def hamming(tasks: ChoiceTasks, choices: Choices) -> float:
     """Return the share of objects on which prediction and choice differ."""
     wrong = tasks.reduce(np.add, choices != tasks.chosen, dtype=np.int64)
-    return float(np.mean(wrong / tasks.sizes))
+    return _mean(tasks, wrong / tasks.sizes)
 
 
 # --- subset choice, from utilities ------------------------------------------------------------
@@ -195,7 +197,8 @@ def auc_roc(tasks: ChoiceTasks, utilities: Utilities, least: int = 1) -> float:
     below = np.cumsum(negatives)[task_of_group] - np.cumsum(n_negative)
     wins = n_positive * (below + n_negative / 2)
     won = np.bincount(task_of_group, weights=wins, minlength=len(tasks))
-    return _mean_where(np.minimum(positives, negatives) >= least, won, positives * negatives)
+    counts = np.minimum(positives, negatives) >= least
+    return _mean_where(tasks, counts, won, positives * negatives)
 
 
 # --- both, from probabilities -----------------------------------------------------------------
@@ -207,16 +210,25 @@ def log_loss(tasks: ChoiceTasks, probabilities: Probabilities) -> float:
     single = tasks.kind is Kind.SINGLETON
     likelihood = p[tasks.chosen] if single else np.where(tasks.chosen, p, 1 - p)
     losses = -np.log(np.maximum(likelihood, np.finfo(np.float64).eps))
-    return float(np.mean(losses if single else tasks.reduce(np.add, losses) / tasks.sizes))
+    return _mean(tasks, losses if single else tasks.reduce(np.add, losses) / tasks.sizes)
+
+
+def _mean(tasks: ChoiceTasks, values: NDArray[Any]) -> float:
+    """Return the mean over tasks, by their weights."""
+    return float(np.average(values, weights=tasks.weights))
 
 
 def _mean_where(
-    counts: NDArray[np.bool_], numerator: NDArray[Any], denominator: NDArray[Any]
+    tasks: ChoiceTasks,
+    counts: NDArray[np.bool_],
+    numerator: NDArray[Any],
+    denominator: NDArray[Any],
 ) -> float:
     """Return the mean ratio of the tasks marked in ``counts``; NaN if there are none."""
     if not counts.any():
         return float("nan")
-    return float(np.mean(numerator[counts] / denominator[counts]))
+    weights = None if tasks.weights is None else tasks.weights[counts]
+    return float(np.average(numerator[counts] / denominator[counts], weights=weights))
 
 
 _SINGLETON, _SUBSET = frozenset({Kind.SINGLETON}), frozenset({Kind.SUBSET})

@@ -57,13 +57,18 @@ class PairwiseSVM(Learner):
         rng = np.random.default_rng(seed_for(seed, "pairs"))
         chosen, others = sample_pairs(tasks, self.max_pairs, rng)
         first, second = tasks.items[chosen], tasks.items[others]
+        margins: Vectors | float = 1.0
+        if tasks.weights is not None:  # their squares are how much pairs count
+            margins = np.sqrt(tasks.spread(tasks.weights)[chosen])
         if tasks.n_features > _MANY_FEATURES:
-            differences: Differences = TableDifferences(tasks.table, first, second)
+            differences: Differences = TableDifferences(tasks.table, first, second, margins)
         else:
             rows = tasks.table[first].astype(np.float64)
             rows -= tasks.table[second]
+            if not isinstance(margins, float):
+                rows *= margins[:, None]
             differences = RowDifferences(rows)
-        self.coefficients_ = separate(differences, self.C, self.tol)
+        self.coefficients_ = separate(differences, self.C, self.tol, margins)
 
     def _utilities(self, tasks: ChoiceTasks) -> Vectors:
         return linear_utilities(tasks, self.coefficients_)
@@ -141,21 +146,27 @@ class TableDifferences:
     """Differences between rows of a table, of many features: nothing larger than the table is made.
 
     Products with differences are differences of products with rows; Newton's step is found by
-    conjugate gradients, which need no more than these.
+    conjugate gradients, which need no more than these. Differences are multiplied by ``scale``.
     """
 
-    def __init__(self, table: NDArray[np.float32], first: Entries, second: Entries) -> None:
-        self.table, self.first, self.second = table, first, second
+    def __init__(
+        self,
+        table: NDArray[np.float32],
+        first: Entries,
+        second: Entries,
+        scale: Vectors | float = 1.0,
+    ) -> None:
+        self.table, self.first, self.second, self.scale = table, first, second, scale
         self.n_features = table.shape[1]
 
     def times(self, w: Vectors) -> Vectors:
         """Return w·d of each pair."""
         products = np.concatenate([rows @ w for _, rows in self._blocks()])
-        return np.asarray(products[self.first] - products[self.second])
+        return np.asarray(self.scale * (products[self.first] - products[self.second]))
 
     def sums(self, weights: Vectors) -> Vectors:
         """Return the weighted sum of the differences."""
-        n_rows = len(self.table)
+        n_rows, weights = len(self.table), self.scale * weights
         of_rows = np.bincount(self.first, weights, n_rows)
         of_rows -= np.bincount(self.second, weights, n_rows)
         total = np.zeros(self.n_features)
@@ -186,32 +197,42 @@ class TableDifferences:
             yield start, self.table[start : start + _ROWS].astype(np.float64)
 
 
-def separate(differences: Differences, C: float, tol: float) -> Vectors:  # noqa: N803
-    """Minimize |w|² / 2 + C Σ max(0, 1 − w·d)² by Newton's method.
+def separate(
+    differences: Differences,
+    C: float,  # noqa: N803
+    tol: float,
+    margins: Vectors | float = 1.0,
+) -> Vectors:
+    """Minimize |w|² / 2 + C Σ max(0, m − w·d)² by Newton's method; the margins m are mostly 1.
 
     With few features and many pairs, a handful of steps does what takes solvers without a Hessian
     hundreds of passes over the pairs where features are correlated. Ends when the gradient has
     shrunk to ``tol`` / 2 of its first length, as liblinear does.
     """
     w = np.zeros(differences.n_features)
-    value, slack = _objective(w, differences, C)
-    enough = tol / 2 * np.linalg.norm(2 * C * differences.sums(np.ones(len(slack))))
+    value, slack = _objective(w, differences, C, margins)
+    enough = tol / 2 * np.linalg.norm(2 * C * differences.sums(slack))
     for _ in range(_MAX_STEPS):
         gradient = w - 2 * C * differences.sums(slack)
         if np.linalg.norm(gradient) <= enough:
             break
         direction = differences.newton(slack > 0, C, gradient)
         step, promised = 1.0, _SUFFICIENT * (gradient @ direction)
-        ahead, slack = _objective(w + direction, differences, C)
+        ahead, slack = _objective(w + direction, differences, C, margins)
         while ahead > value + step * promised and step > _SHORTEST:
             step /= 2
-            ahead, slack = _objective(w + step * direction, differences, C)
+            ahead, slack = _objective(w + step * direction, differences, C, margins)
         if ahead > value:
             break
         w, value = w + step * direction, ahead
     return w
 
 
-def _objective(w: Vectors, differences: Differences, C: float) -> tuple[float, Vectors]:  # noqa: N803
-    slack = np.maximum(1 - differences.times(w), 0)
+def _objective(
+    w: Vectors,
+    differences: Differences,
+    C: float,  # noqa: N803
+    margins: Vectors | float,
+) -> tuple[float, Vectors]:
+    slack = np.maximum(margins - differences.times(w), 0)
     return float(w @ w / 2 + C * (slack @ slack)), slack

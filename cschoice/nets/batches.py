@@ -60,6 +60,7 @@ class TaskTensors:
             self._table = _view(table) if is_large else network.scaled(_to_device(table, device))
         self._items = _to_device(items, device)
         self._starts = _to_device(tasks.offsets[:-1], device)
+        self._weights = _of_mean_one(tasks.weights, device)
         self._sizes = _to_device(self.sizes, device)
         self._chosen = _to_device(tasks.chosen, device)
         self._same_size = len(self.sizes) > 0 and bool((self.sizes == self.sizes[0]).all())
@@ -82,6 +83,18 @@ class TaskTensors:
         entries = torch.where(mask, entries, 0)
         x = self._x(entries) * mask.unsqueeze(-1)  # (tasks, objects, features)
         return Batch(x, mask, self._chosen[entries] & mask, entries)
+
+    def weighted(self, losses: Tensor, numbers: TaskNumbers) -> Tensor:
+        """Return the losses of these tasks, multiplied with how much each task counts."""
+        if self._weights is None:
+            return losses
+        return losses * self._weights[torch.from_numpy(numbers).to(self.device)]
+
+    def count(self, numbers: TaskNumbers) -> float:
+        """Return how much these tasks count together."""
+        if self._weights is None:
+            return len(numbers)
+        return float(self._weights[torch.from_numpy(numbers).to(self.device)].sum())
 
     def _x(self, entries: Tensor) -> Tensor:
         return self._rows(self._items[entries])
@@ -118,3 +131,10 @@ def _view(values: NDArray[Any]) -> Tensor:
 
 def _to_device(values: NDArray[Any], device: torch.device) -> Tensor:
     return torch.tensor(values, device=device)
+
+
+def _of_mean_one(weights: NDArray[np.float64] | None, device: torch.device) -> Tensor | None:
+    """Return the weights of tasks with a mean of one: losses keep their size."""
+    if weights is None:
+        return None
+    return _to_device((weights / weights.mean()).astype(np.float32), device)

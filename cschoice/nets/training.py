@@ -100,7 +100,7 @@ class Trainer:
             if plan.clip:
                 nn.utils.clip_grad_norm_(self.network.parameters(), plan.clip)
             self._optimizer.step()
-        return float(total) / len(order)
+        return float(total) / data.count(order)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return weights and optimizer as named arrays, for ``restore``."""
@@ -164,6 +164,7 @@ def _gradients(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: Task
             for piece in pieces:
                 batch = data.batch(piece)
                 losses = loss(network(batch.x, batch.mask), batch.chosen, batch.mask)  # (tasks,)
+                losses = data.weighted(losses, piece)
                 (losses.sum() / len(numbers)).backward()  # type: ignore[no-untyped-call]
                 total += losses.detach().sum()
         except torch.OutOfMemoryError as error:
@@ -197,8 +198,9 @@ def mean_loss(network: Any, data: TaskTensors, numbers: TaskNumbers, loss: TaskL
     with fast_products(data.device):
         for piece in data.pieces(numbers, network, floats_at_once(data.device)):
             batch = data.batch(piece)
-            total += loss(network(batch.x, batch.mask), batch.chosen, batch.mask).sum()
-    return float(total) / len(numbers)
+            losses = loss(network(batch.x, batch.mask), batch.chosen, batch.mask)
+            total += data.weighted(losses, piece).sum()
+    return float(total) / data.count(numbers)
 
 
 @torch.inference_mode()

@@ -11,8 +11,9 @@ from sklearn import metrics as sk
 from strategies import choice_tasks, utilities_for
 
 from cschoice.errors import InvalidUtilities, UnknownName
-from cschoice.evaluation.decisions import probabilities
+from cschoice.evaluation.decisions import probabilities, tune_rule
 from cschoice.evaluation.metrics import METRICS, metric
+from cschoice.evaluation.scores import evaluate
 from cschoice.tasks import ChoiceTasks, Kind
 
 
@@ -262,6 +263,29 @@ def test_a_misspelt_metric_is_suggested():
         metric("acuracy")
     with pytest.raises(UnknownName, match="top-k for any k"):
         metric("top-0")
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_weight_of_two_is_a_task_twice(kind):
+    rng = np.random.default_rng(4)
+    chosen = rng.random((40, 6)) < 0.4 if kind is Kind.SUBSET else np.eye(6)[rng.integers(0, 6, 40)]
+    chosen = chosen.astype(bool)
+    chosen[:, 0] |= ~chosen.any(axis=1)
+    tasks = ChoiceTasks.from_dense(np.zeros((40, 6, 1)), chosen, kind)
+    utilities = rng.normal(size=tasks.n_entries) + tasks.chosen
+    weighted = tasks.with_arrays(weights=1.0 + (np.arange(40) < 10))
+    twice = np.append(np.arange(40), np.arange(10))
+    repeated, of_repeated = tasks[twice], utilities.reshape(40, 6)[twice].ravel()
+
+    decisions = ("threshold", "expected-f1") if kind is Kind.SUBSET else (None,)
+    for decision in decisions:
+        rule = tune_rule(decision, weighted, utilities) if decision else None
+        other = tune_rule(decision, repeated, of_repeated) if decision else None
+        found = evaluate(weighted, utilities, rule, True)
+        expected = evaluate(repeated, of_repeated, other, True)
+        assert found == pytest.approx(expected, rel=1e-9)
+        alike = evaluate(tasks, utilities, rule, True)
+        assert all(found[name] != alike[name] for name in found if name != "top-5")
 
 
 @given(choice_tasks(kind=Kind.SINGLETON))

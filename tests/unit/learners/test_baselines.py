@@ -163,3 +163,18 @@ def test_random_utilities_look_uniform_and_independent():
     restored.kind_, restored.n_features_in_ = learner.kind_, 2
     restored._set_state(learner._state())
     np.testing.assert_array_equal(restored.utilities(tasks).reshape(-1, 4), utilities)
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_a_pair_counts_by_the_weight_of_its_task(most, monkeypatch):
+    monkeypatch.setattr(pairwise_svm, "_MANY_FEATURES", most)
+    tasks = linear_tasks(Kind.SUBSET)
+    weighted = tasks.with_arrays(weights=1.0 + (np.arange(len(tasks)) % 3 == 0))
+    twice = tasks[np.append(np.arange(len(tasks)), np.arange(0, len(tasks), 3))]
+    found, expected = (
+        make_learner("pairwise-svm", tol=1e-9).learn(one).coefficients_ for one in (weighted, twice)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert not np.allclose(
+        found, make_learner("pairwise-svm").learn(tasks).coefficients_, rtol=1e-3
+    )
