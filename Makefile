@@ -4,7 +4,7 @@ BIN := .venv/bin
 KERNELS := $(wildcard cschoice/nets/kernels/*.[ch])
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lowest faults check lint type layers bench study readme wheel fmt setup clean
+.PHONY: demo test lowest faults check lint type layers bench peers study readme wheel fmt setup clean
 
 demo: .venv/installed
 	$(BIN)/cschoice run --profile demo --results results/demo \
@@ -46,6 +46,11 @@ bench: setup
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/metrics.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/report.py
 
+# The logit family against other packages, in an environment of its own: biogeme wants an older pandas.
+peers: .venv-peers/installed
+	cd benchmarks && OMP_NUM_THREADS=1 ../.venv-peers/bin/python logit.py
+	cd benchmarks && OMP_NUM_THREADS=1 ../.venv-peers/bin/python logit_growth.py
+
 # The whole study on every dataset whose data are there, and the README's excerpt of its report.
 study: .venv/installed
 	$(BIN)/cschoice run
@@ -82,5 +87,12 @@ setup: .venv/installed-dev
 	    pytest pytest-xdist selenium
 	touch $@
 
+.venv-peers/installed: pyproject.toml constraints.txt
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	grep -v '^pandas' constraints.txt > .venv-peers/constraints.txt
+	.venv-peers/bin/pip install --quiet --disable-pip-version-check \
+	    -c .venv-peers/constraints.txt -e '.[bench]'
+	touch $@
+
 clean:
-	rm -rf .venv .venv-lowest build dist *.egg-info
+	rm -rf .venv .venv-lowest .venv-peers build dist *.egg-info

@@ -36,3 +36,17 @@ def mixed(x: NDArray[Any], y: NDArray[Any], n_draws: int) -> float:
     data, model = _long(x, y), MixedLogit()
     model.fit(**data, randvars=dict.fromkeys(data["varnames"], "n"), n_draws=n_draws)
     return float(model.loglikelihood)
+
+
+def panel(x: NDArray[Any], y: NDArray[Any], people: NDArray[Any], n_draws: int) -> float:
+    """Return the simulated log-likelihood of the panel mixed logit, all coefficients normal."""
+    from xlogit import MixedLogit
+
+    data, model = _long(x, y), MixedLogit()
+    model.fit(
+        **data,
+        panels=np.repeat(people, x.shape[1]),
+        randvars=dict.fromkeys(data["varnames"], "n"),
+        n_draws=n_draws,
+    )
+    return float(model.loglikelihood)
