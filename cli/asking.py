@@ -39,14 +39,14 @@ def source_of(
         raise InvalidParameter(f"one model is estimated at a time, got {', '.join(given)}")
     from cschoice.datasets import DATASETS
     from cschoice.estimates.estimation import estimate
-    from cschoice.estimates.specification import Specification
+    from cschoice.estimates.kept import specification_for
 
     if data not in DATASETS and not data.endswith(".parquet"):
         raise InvalidParameter(
             f"a model is estimated from a dataset, not from the table '{data}': import it first"
         )
     words = {"utility": ", ".join(utility or [])}
-    written = Specification.read(spec, **words) if spec else Specification.of(**words)
+    written = specification_for(data, spec, **words)
     step(f"estimating {first}")
     return estimate(data, first, written, seed=seed), None
 

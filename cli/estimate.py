@@ -245,8 +245,8 @@ def estimate(
         nested_in,
         wald,
     )
+    from cschoice.estimates.kept import specification_for
     from cschoice.estimates.samples import sample_of
-    from cschoice.estimates.specification import Specification
     from cschoice.estimates.willingness import willingness_to_pay
     from cschoice.report.contents.estimate_tables import EstimationReport, estimate_tables
 
@@ -270,7 +270,7 @@ def estimate(
         "network": ", ".join(network or []),
         "tastes": taste,
     }
-    written = Specification.read(spec, **sections) if spec else Specification.of(**sections)
+    written = specification_for(dataset, spec, **sections)
     with talk.status(f"reading {dataset}") as status:
         sample = sample_of(dataset)
         found = []

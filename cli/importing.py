@@ -21,7 +21,7 @@ from cschoice.tasks import ChoiceTasks, frames
 from .console import answer_table, say, talk, tell
 
 N_FOLDS = 5
-_TABLE, _MEANING, _OTHER = "The table", "Features", "Tasks"
+_TABLE, _MEANING, _ESTIMATES = "The table", "Features", "What 'cschoice estimate' takes"
 
 
 def import_table(
@@ -175,6 +175,34 @@ def import_table(
             rich_help_panel=_MEANING,
         ),
     ] = None,
+    spec: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A specification, YAML as of 'cschoice estimate': kept with the dataset.",
+            rich_help_panel=_ESTIMATES,
+        ),
+    ] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EQUATION",
+            help="A coefficient that is not estimated: 'freq = 0.1'; repeatable.",
+            rich_help_panel=_ESTIMATES,
+        ),
+    ] = None,
+    bound: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BOUND", help="'cost <= 0'; repeatable.", rich_help_panel=_ESTIMATES),
+    ] = None,
+    start: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EQUATION",
+            help="Where searches start: 'cost = -1'; repeatable.",
+            rich_help_panel=_ESTIMATES,
+        ),
+    ] = None,
     kind: Annotated[
         str, typer.Option(help="singleton: one object is chosen; subset: one or more.")
     ] = "singleton",
@@ -278,7 +306,10 @@ def import_table(
     with talk.status(f"reading {table}"):
         encoding, encoded = frames.learn(table, described, impute or (), drop_invalid)
         tasks = ChoiceTasks.from_table(encoded, described.kind)
-        known = store_dataset(name, tasks, encoding, folds or N_FOLDS, table.name, encoded.folds)
+        written = _specification(tasks, spec, fixed=fix, bounds=bound, start=start)
+        known = store_dataset(
+            name, tasks, encoding, folds or N_FOLDS, table.name, encoded.folds, written
+        )
     for problem, count in encoded.dropped.items():
         say(f"left out: {count:,} tasks {problem}")
     if encoded.dropped:
@@ -287,6 +318,15 @@ def import_table(
     if encoded.n_copies:
         say(f"note: {encoded.n_copies:,} objects equal another object of their task")
     _show(name, known, tasks)
+
+
+def _specification(tasks: ChoiceTasks, path: Path | None, **words: list[str] | None) -> str:
+    """Return the specification to keep with the dataset, if one was given."""
+    if path is None and not any(words.values()):
+        return ""
+    from cschoice.estimates.kept import text_to_keep
+
+    return text_to_keep(tasks, path, **words)
 
 
 def _show(name: str, known: DatasetDescription, tasks: ChoiceTasks) -> None:

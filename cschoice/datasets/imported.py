@@ -4,6 +4,7 @@ data/NAME/
   tasks.parquet  all tasks, in the format of every other dataset
   cschoice.json  their properties without reading them, and the encoding of the table
   folds.parquet  where folds were given: the one in which each task is tested, -1 for none
+  estimates.yaml the specification of its logit models, where one was given; people may edit it
 
 The hash of the content is part of every job on the dataset: imported again with other content,
 old results are stale.
@@ -37,6 +38,7 @@ from cschoice.tasks.splits import at_most, fold_numbers
 FOLDER = Path("data")
 FORMAT = "cschoice-dataset"
 VERSION = 2  # 1: every alternative had a constant
+SPECIFICATION = "estimates.yaml"
 _TASKS, _DESCRIPTION, _FOLDS = "tasks.parquet", "cschoice.json", "folds.parquet"
 
 _HASHED_AT_ONCE = 1_000_000  # objects
@@ -169,6 +171,7 @@ def store_dataset(
     n_folds: int,
     source: str,
     given: tuple[Numbers, Sequence[str]] | None = None,
+    specification: str = "",
 ) -> DatasetDescription:
     """Store imported tasks under a name, with the folds given if any; all files or none appear."""
     folds: Numbers
@@ -195,6 +198,8 @@ def store_dataset(
         tasks.to_parquet(temporary / _TASKS, {"dataset": name, "source": source})
         text = json.dumps(sealed(asdict(described)), indent=2, ensure_ascii=False)
         (temporary / _DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        if specification:
+            (temporary / SPECIFICATION).write_text(specification, encoding="utf-8")
         if given is not None:
             import pyarrow as pa
             import pyarrow.parquet as pq

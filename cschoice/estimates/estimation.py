@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from cschoice.errors import InvalidParameter
 from cschoice.estimates.estimates import Estimates, Fit
 from cschoice.estimates.optimum import climb
-from cschoice.estimates.problems import check_choices, check_separation, notes_of
+from cschoice.estimates.problems import (
+    check_choices,
+    check_separation,
+    notes_of,
+    without_collinear,
+)
 from cschoice.estimates.samples import Sample, constant_within, sample_of
 from cschoice.estimates.specification import Design, Specification, design, limits
 from cschoice.estimates.structure import Structure
@@ -66,7 +71,7 @@ def estimate(
     settings: dict[str, Any] = {"l2": 0.0, **structure.parameters, **(parameters or {})}
     learner = make_learner(structure.learner, **settings)
     assert isinstance(learner, LogitLearner)
-    learner.learn(structure.tasks, seed=seed)
+    learner.learn(without_collinear(made, structure), seed=seed)
     return _estimates(model, learner, structure, made, specification, cluster, seed)
 
 

@@ -9,26 +9,28 @@ import numpy as np
 from cschoice.errors import NotEstimable
 from cschoice.estimates.estimates import AT_BOUND, FIXED, RUNS_AWAY, UNIDENTIFIED, Estimates
 from cschoice.estimates.optimum import Optimum
-from cschoice.estimates.samples import CONSTANT
+from cschoice.estimates.samples import CONSTANT, Sample
 from cschoice.estimates.specification import Design
+from cschoice.estimates.structure import Structure
+from cschoice.learners.logit.inference import redundant
+from cschoice.learners.logit.latent_class import LatentClassLogit
 from cschoice.learners.logit.layout import TaskLayout
-from cschoice.tasks import Kind
+from cschoice.learners.logit.multinomial import loss_terms
+from cschoice.learners.logit.panel import people_of
+from cschoice.learners.logit.panel_mixed_logit import PanelMixedLogit
+from cschoice.tasks import ChoiceTasks, Kind
 
 _LARGE = 15.0  # a coefficient times the deviation of its feature: odds of a million
+# Their utilities are linear in the columns of the specification, and their search is not Newton's.
+_LINEAR = ("nl", "gnl", "cnl", "panel-mixed-logit", "latent-class")
+_DRAWS = {"sobol": "scrambled Sobol", "halton": "Halton", "mlhs": "MLHS"}
 _CHECKED_VALUES = 20_000_000  # differences of features in the linear program
 
 
 def check_choices(made: Design) -> None:
     """Refuse constants of alternatives that nobody chose."""
-    if made.tasks.kind is Kind.SUBSET:
-        return
-    never = [
-        name
-        for name, column in made.sample.alternatives.items()
-        if not made.sample.column(column)[made.tasks.chosen].any()
-    ]
     has = {name for name in made.sample.alternatives if f"{CONSTANT}{name}" in made.names}
-    for name in never:
+    for name in never_chosen(made.sample):
         if name in has:
             raise NotEstimable(
                 f"alternative '{name}' is never chosen: its constant would run to minus infinity; "
@@ -39,6 +41,27 @@ def check_choices(made: Design) -> None:
                 f"alternative '{name}' is never chosen: as the reference it would make the other "
                 "constants run to infinity; leave it out of the table, or a constant out"
             )
+
+
+def without_collinear(made: Design, structure: Structure) -> ChoiceTasks:
+    """Return the tasks to start from: columns that add nothing to those before them are zero.
+
+    A search goes astray where the likelihood is flat. Of a linear utility such columns are not
+    needed to find the optimum; that no coefficient of them is identified, its curvature tells.
+    """
+    if structure.learner not in _LINEAR or made.tasks.kind is Kind.SUBSET:
+        return structure.tasks
+    own = np.array([k for k, name in enumerate(structure.features) if name in made.names])
+    table = structure.tasks.table
+    layout = TaskLayout(structure.tasks.with_arrays(table=table[:, own], encoding=None))
+    hessian = loss_terms(layout, layout.blocks, np.zeros(layout.n_features))[2]
+    mean, deviation = layout.moments()
+    lost = own[redundant(hessian, layout.n_tasks * (mean**2 + deviation**2))]
+    if not len(lost):
+        return structure.tasks
+    started = table.copy()
+    started[:, lost] = 0.0
+    return structure.tasks.with_arrays(table=started, encoding=None)
 
 
 def check_separation(made: Design, optimum: Optimum) -> None:
@@ -76,10 +99,19 @@ def separating(made: Design) -> list[str]:
     better = np.concatenate(parts)
     scale = np.abs(better).max(axis=0)
     better = better / np.where(scale > 0, scale, 1.0)
-    found = linprog(-better.sum(axis=0), A_ub=-better, b_ub=np.zeros(len(better)), bounds=(-1, 1))
-    if not found.success or -found.fun < 1e-6:
+
+    def separate(kept: list[int]) -> bool:
+        part = better[:, kept]
+        found = linprog(-part.sum(axis=0), A_ub=-part, b_ub=np.zeros(len(part)), bounds=(-1, 1))
+        return bool(found.success and -found.fun > 1e-6)
+
+    kept = list(range(len(made.names)))
+    if not separate(kept):
         return []
-    return [name for name, part in zip(made.names, found.x, strict=True) if abs(part) > 1e-6]
+    for k in list(kept):  # name those only that it takes
+        if len(kept) > 1 and separate([one for one in kept if one != k]):
+            kept.remove(k)
+    return [made.names[k] for k in kept]
 
 
 def notes_of(estimates: Estimates) -> Estimates:
@@ -105,7 +137,7 @@ def notes_of(estimates: Estimates) -> Estimates:
             f"runs to infinity: {', '.join(away)}: the model predicts some choices without an "
             "error; fewer classes or parameters, or bounds, help"
         )
-    notes += _notes_on_people(estimates)
+    notes += [*_notes_on_data(estimates), *_notes_on_people(estimates)]
     values = dict(zip(estimates.names, estimates.values.tolist(), strict=True))
     if at := named[AT_BOUND]:
         notes.append(f"at its bound: {', '.join(f'{name} = {values[name]:.6g}' for name in at)}")
@@ -117,6 +149,48 @@ def notes_of(estimates: Estimates) -> Estimates:
     n_parameters = estimates.rank + remarks.count(AT_BOUND)
     fit = replace(estimates.fit, n_parameters=n_parameters)
     return replace(estimates, notes=tuple(notes), fit=fit)
+
+
+def _notes_on_data(estimates: Estimates) -> list[str]:
+    """Return notes on weights, draws, alternatives that nobody chose, and nests nobody named."""
+    notes, tasks, sample = [], estimates.tasks, estimates.sample
+    if tasks.weights is not None:
+        notes.append(f"weighted: {len(tasks):,} tasks count as {tasks.weights.sum():,.6g}")
+    if isinstance(estimates.learner, PanelMixedLogit):
+        whose = "task" if tasks.groups is None else "person"
+        name = _DRAWS[estimates.learner.integration]
+        notes.append(f"simulated by {estimates.learner.n_draws:,} {name} draws per {whose}")
+    if isinstance(estimates.learner, LatentClassLogit):
+        notes.append(f"shares of people: {_shares(estimates.learner, tasks)}")
+    if never := ", ".join(never_chosen(sample)):
+        notes.append(f"never chosen: {never}")
+    if estimates.model in ("nl", "gnl") and not (
+        estimates.specification.nests or estimates.specification.nest_column
+    ):
+        notes.append("nests are clusters of the objects' features; --nest names them")
+    return notes
+
+
+def _shares(learner: LatentClassLogit, tasks: ChoiceTasks) -> str:
+    """Return the shares of classes, the means of each person's before choosing."""
+    of_people = learner.class_shares(tasks)
+    if tasks.weights is None:
+        shares = of_people.mean(axis=0)
+    else:
+        _, first = np.unique(people_of(tasks), return_index=True)
+        shares = np.average(of_people, axis=0, weights=tasks.weights[first])
+    return ", ".join(f"class {k} {100 * share:.1f} %" for k, share in enumerate(shares, 1))
+
+
+def never_chosen(sample: Sample) -> list[str]:
+    """Return the alternatives that nobody chose."""
+    if sample.tasks.kind is Kind.SUBSET:
+        return []
+    return [
+        name
+        for name, column in sample.alternatives.items()
+        if not sample.column(column)[sample.tasks.chosen].any()
+    ]
 
 
 def _notes_on_people(estimates: Estimates) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 
@@ -104,6 +105,10 @@ def test_classes_are_chosen_by_bic_and_depend_on_the_chooser(estimated):
     assert {"class 1: cost", "class 2: time", "membership of class 1: income"} <= names
     paid = [one["name"] for one in model["willingness_to_pay"]["amounts"]]
     assert paid == ["class 1: time", "class 2: time"]
+    (note,) = [one for one in model["notes"] if one.startswith("shares of people: class 1 ")]
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", note)]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(100, abs=0.11)
 
 
 def test_several_models_side_by_side_with_a_test_between_them(estimated):
@@ -214,3 +219,21 @@ def test_a_specification_that_is_none_is_one_line(estimated, tmp_path, text, mes
     assert said.startswith("error: spec.yaml")
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_words_of_the_import_are_kept_for_estimates(run, estimated, tmp_path):
+    (tmp_path / "spec.yaml").write_text("utility: [constants, cost, time]\n")
+    words = "--spec spec.yaml --bound cost>=-0.1 --fix time=-0.04 --start cost=-0.05"
+    run(f"{IMPORT} --force {words}")
+    (model,) = json.loads(estimated("mnl", "--format", "json").stdout)["models"]
+    rows = {one["name"]: one for one in model["coefficients"]}
+    assert rows["cost"]["remark"] == "at its bound"
+    assert rows["time"]["remark"] == "fixed"
+    (model,) = json.loads(estimated("mnl", "--bound", "cost <= 0", "--format", "json").stdout)[
+        "models"
+    ]
+    assert {one["name"]: one["remark"] for one in model["coefficients"]}["cost"] == ""
+    before = (tmp_path / "data/trips/tasks.parquet").read_bytes()
+    message = run(f"{IMPORT} --force --bound cots<=0", code=2).stderr
+    assert "cots<=0" in message
+    assert (tmp_path / "data/trips/tasks.parquet").read_bytes() == before

@@ -32,6 +32,22 @@ def test_collinear_columns_are_named_and_count_once():
     assert found.fit.n_parameters == 4
 
 
+@pytest.mark.parametrize("model", ["nl", "cnl", "mixed-logit", "latent-class"])
+def test_collinear_columns_do_not_run_away(model):
+    utility = "cost, time, both = cost + time"
+    sections = {"nests": {"ab": ["a", "b"]}} if model in ("nl", "cnl") else {}
+    if model == "mixed-logit":
+        sections = {"draws": 20, "random": "time = normal"}
+    tasks = choices(150)
+    found = estimate(tasks, model, features=NAMES, utility=utility, **sections)
+    apart = estimate(tasks, model, features=NAMES, utility="cost, time", **sections)
+    assert found.fit.log_likelihood == pytest.approx(apart.fit.log_likelihood, abs=1e-4)
+    means = [k for k, name in enumerate(found.names) if name.split(": ")[-1] in utility]
+    assert np.abs(found.values[means]).max() < 20
+    if model in ("nl", "cnl"):
+        assert found.remarks[:3] == ["not identified"] * 3
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
@@ -44,6 +60,7 @@ def test_an_alternative_never_chosen_is_named(reference, message):
         estimate(choices(never=True), features=NAMES, reference=reference)
     kept = estimate(choices(never=True), features=NAMES, utility="cost, constant=b")
     assert kept.optimum.converged
+    assert "never chosen: c" in kept.notes
 
 
 def test_perfect_separation_is_named():
@@ -52,6 +69,8 @@ def test_perfect_separation_is_named():
     told = ChoiceTasks(table, np.arange(tasks.n_entries), tasks.offsets, tasks.chosen, tasks.kind)
     with pytest.raises(NotEstimable, match="oracle predicts choices without an error"):
         estimate(told, features=[*NAMES, "oracle"], utility="oracle")
+    with pytest.raises(NotEstimable, match="^oracle predicts choices without an error"):
+        estimate(told, features=[*NAMES, "oracle"], utility="cost, time, oracle")
 
 
 def test_a_coefficient_of_a_class_that_runs_to_infinity_is_named():
@@ -70,6 +89,7 @@ def test_a_coefficient_of_a_class_that_runs_to_infinity_is_named():
 def test_people_with_one_task_are_counted():
     once = estimate(choices(60, per_person=1), "mixed-logit", features=NAMES, draws=20)
     assert any("every person has one task only" in note for note in once.notes)
+    assert "simulated by 20 scrambled Sobol draws per person" in once.notes
     tasks = choices(60)
     groups = np.append(tasks.groups[:-4], [100, 101, 102, 103])
     some = estimate(tasks.with_arrays(groups=groups), "mixed-logit", features=NAMES, draws=20)
@@ -86,3 +106,10 @@ def test_weights_of_zero_or_below_are_refused(weight):
         ChoiceTasks(
             tasks.table, tasks.items, tasks.offsets, tasks.chosen, tasks.kind, weights=weights
         )
+
+
+def test_a_table_says_that_tasks_are_weighted():
+    tasks = choices(100)
+    weighted = tasks.with_arrays(weights=np.tile([0.5, 2.0], 50))
+    assert "weighted: 100 tasks count as 125" in estimate(weighted, features=NAMES).notes
+    assert not any("weighted" in note for note in estimate(tasks, features=NAMES).notes)
