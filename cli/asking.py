@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cschoice.errors import FileAlreadyExists, InvalidParameter
-from cschoice.registry import unknown_name
-from cschoice.report import TERMINAL
+from cschoice.errors import InvalidParameter
 
-FORMATS = (TERMINAL, "latex", "html", "markdown", "csv", "json")
+from .documents import check_document, check_free
+
 _PLOTS = (".svg", ".pdf")
 
 
@@ -77,12 +76,7 @@ def revenues_of(text: str | None, assortment: int | None) -> Mapping[str, float]
 
 def check_files(format_: str, out: Path | None, plot: Path | None, force: bool) -> None:
     """Refuse words that would fail only after a long computation."""
-    if format_ not in FORMATS:
-        raise InvalidParameter(unknown_name("format", format_, FORMATS))
-    if out is not None and format_ == TERMINAL:
-        raise InvalidParameter("--out needs a --format: latex, html, markdown, csv or json")
+    check_document(format_, out, force)
     if plot is not None and plot.suffix not in _PLOTS:
         raise InvalidParameter(f"--plot must end in {' or '.join(_PLOTS)}, got '{plot}'")
-    for option, path in (("--out", out), ("--plot", plot)):
-        if path is not None and path.exists() and not force:
-            raise FileAlreadyExists(f"{path} is there already: give --force, or another {option}")
+    check_free("--plot", plot, force)

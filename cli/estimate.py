@@ -10,16 +10,13 @@ from typing import Annotated
 import typer
 from rich.status import Status
 
-from cschoice.errors import FileAlreadyExists, InvalidParameter
 from cschoice.estimates.kinds import BOOTSTRAP, KINDS, check_kind
-from cschoice.io.files import replacing
-from cschoice.registry import unknown_name
 from cschoice.report import TERMINAL
 
-from .console import print_table, talk, tell
+from .console import print_table, talk
+from .documents import FORMATS, check_document, tell_document
 
 _MODEL, _SHOWN = "The model", "What is shown"
-_FORMATS = (TERMINAL, "latex", "html", "markdown", "csv", "json")
 
 
 def estimate(
@@ -219,7 +216,7 @@ def estimate(
     ] = None,
     format_: Annotated[
         str,
-        typer.Option("--format", help=f"One of {', '.join(_FORMATS)}.", rich_help_panel=_SHOWN),
+        typer.Option("--format", help=f"One of {', '.join(FORMATS)}.", rich_help_panel=_SHOWN),
     ] = TERMINAL,
     out: Annotated[
         Path | None,
@@ -237,7 +234,8 @@ def estimate(
     Coefficients are in the units of the data. Several models stand side by side; a model nested in
     another is tested against it.
     """
-    _check(format_, se, out, force)
+    check_kind(se)
+    check_document(format_, out, force)
     from cschoice.estimates.estimation import estimate as estimated
     from cschoice.estimates.hypotheses import (
         hausman_mcfadden,
@@ -295,29 +293,11 @@ def estimate(
         for table in estimate_tables(report):
             print_table(table)
         return
-    from cschoice.report.formats.estimates import FORMATS
+    from cschoice.report.formats import estimates
 
-    text = FORMATS[format_](report)
-    if out is None:
-        tell(text, newline=False)
-        return
-    with replacing(out) as (temporary,):
-        temporary.write_text(text, encoding="utf-8")
-    tell(out)
+    tell_document(estimates.FORMATS[format_](report), out)
 
 
 def _telling(status: Status, name: str) -> Callable[[int, int], None]:
     """Return a function that shows how far something is."""
     return lambda done, of: status.update(f"{name}: {done} of {of}")
-
-
-def _check(format_: str, se: str, out: Path | None, force: bool) -> None:
-    """Refuse words that would fail only after a long estimation."""
-    check_kind(se)
-    if format_ not in _FORMATS:
-        raise InvalidParameter(unknown_name("format", format_, _FORMATS))
-    if out is not None:
-        if format_ == TERMINAL:
-            raise InvalidParameter("--out needs a --format: latex, html, markdown, csv or json")
-        if out.exists() and not force:
-            raise FileAlreadyExists(f"{out} is there already: give --force, or another --out")

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from cschoice.errors import FileAlreadyExists, InvalidParameter
+from cschoice.errors import InvalidParameter
 from cschoice.io.files import replacing
 from cschoice.io.spreadsheets import harmless
 
 from .console import talk, tell
+from .documents import check_free
 
 _SUFFIXES = (".csv", ".parquet")
 
@@ -37,8 +38,7 @@ def predict(
     """
     if out.suffix not in _SUFFIXES:
         raise InvalidParameter(f"--out must end in {' or '.join(_SUFFIXES)}, got '{out}'")
-    if out.exists() and not force:
-        raise FileAlreadyExists(f"{out} is there already: give --force, or another --out")
+    check_free("--out", out, force)
     from cschoice.models.predictor import Predictor
 
     with talk.status(f"predicting {table}"):

@@ -12,8 +12,9 @@ from cschoice.estimates.kinds import KINDS, check_kind
 from cschoice.io.files import replacing
 from cschoice.report import TERMINAL
 
-from .asking import FORMATS, check_files, name_of, revenues_of, source_of
+from .asking import check_files, name_of, revenues_of, source_of
 from .console import print_table, steps, talk, tell
+from .documents import FORMATS, tell_document
 
 if TYPE_CHECKING:
     from cschoice.effects.questions import Answers
@@ -285,9 +286,4 @@ def _show(found: Answers, format_: str, out: Path | None) -> None:
     from cschoice.report.formats import documents
 
     text = documents.FORMATS[format_](documents.Document(found.title, sections, rows_of(found)))
-    if out is None:
-        tell(text, newline=False)
-        return
-    with replacing(out) as (temporary,):
-        temporary.write_text(text, encoding="utf-8")
-    tell(out)
+    tell_document(text, out)
