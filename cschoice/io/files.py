@@ -39,10 +39,10 @@ def replacing(*targets: Path) -> Iterator[list[Path]]:
         temporaries = [private / target.name for target in targets]
         yield temporaries
         for temporary in temporaries:
-            _flush(temporary)
+            flush(temporary)
         if len(targets) == 1:
             temporaries[0].replace(targets[0])
-            _flush(folder)
+            flush(folder)
         else:
             commit(private, folder)
 
@@ -58,19 +58,19 @@ def filling(folder: Path) -> Iterator[Path]:
         temporary = private / folder.name
         temporary.mkdir()
         yield temporary
-        for path in temporary.rglob("*"):
-            _flush(path)
+        for path in (*temporary.rglob("*"), temporary):
+            flush(path)
         if not exists:
             with suppress(FileExistsError):
                 temporary.rename(folder)
-                _flush(folder.parent)
+                flush(folder.parent)
                 return
         commit(temporary, folder)
 
 
 def commit(new: Path, folder: Path) -> None:
     """Move the files of a folder on the same disk into another one: all, whatever happens."""
-    _flush(new)
+    flush(new)
     for _ in range(_TRIES):
         settle(folder)
         try:
@@ -96,7 +96,7 @@ def settle(folder: Path) -> None:
             for name in names:
                 with suppress(FileNotFoundError):
                     Path(place, name).replace(target / name)
-            _flush(target)
+            flush(target)
             with suppress(OSError):
                 Path(place).rmdir()
 
@@ -113,6 +113,14 @@ def explained(target: Path) -> Iterator[None]:
         if any(part.endswith(".tmp") for part in where.parts):
             where = target  # the name that the user gave
         raise FileNotUsable(f"cannot write {where}: {why}") from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, and have their names written to the disk."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in missing:
+        flush(one.parent)
 
 
 def read_shared(path: Path) -> bytes | None:
@@ -190,7 +198,7 @@ def _private(place: Path, target: Path) -> Iterator[Path]:
     private = place / f".{processes.own_mark()}.tmp"
     try:
         with explained(target):
-            place.mkdir(parents=True, exist_ok=True)
+            make_folder(place)
             private.mkdir(mode=0o700)
             _sweep(place)
             yield private
@@ -217,9 +225,12 @@ def _sweep(place: Path) -> None:
                 path.unlink()
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Have a file, or the names in a folder, written to the disk."""
-    number = os.open(path, os.O_RDONLY)
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except PermissionError:  # one may write into such a folder, and not look
+        return
     try:
         os.fsync(number)
     except OSError as error:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cschoice.errors import InvalidFile
 from cschoice.io.documents import from_sealed, seal
-from cschoice.io.files import open_own, read_shared
+from cschoice.io.files import flush, open_own, read_shared
 from cschoice.runs.records import Trial
 
 
@@ -26,10 +26,13 @@ class Journal(NamedTuple):
 
 def append(path: Path, trial: Trial) -> None:
     """Add a trial; when this returns it is on disk."""
+    is_new = not path.exists()
     with open_own(path, "a") as file:
         file.write(seal(asdict(trial)) + "\n")
         file.flush()
         os.fsync(file.fileno())
+    if is_new:
+        flush(path.parent)
 
 
 def read(path: Path) -> Journal:

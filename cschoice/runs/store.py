@@ -27,7 +27,7 @@ from pathlib import Path
 
 from cschoice.errors import CschoiceError, FileNotUsable
 from cschoice.io.documents import Format, to_json
-from cschoice.io.files import commit, settle
+from cschoice.io.files import commit, make_folder, settle
 from cschoice.io.locks import claimed_by_living
 from cschoice.runs import job_files, journals
 from cschoice.runs.job_files import CHECKPOINT, JOB, JOURNAL, MODEL, PREDICTIONS, RECORD
@@ -89,7 +89,7 @@ class ResultStore:
     def begin(self, job: Job) -> None:
         """Prepare the folder to work in; an earlier result stays until the new one is there."""
         folder = self.folder(job)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         earlier = self._record_in(folder)
         (folder / _ATTEMPT).unlink(missing_ok=True)
         is_another = earlier and earlier.state is State.DONE and earlier.key != job.key

@@ -25,7 +25,7 @@ from cschoice.datasets import DATASETS
 from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
 from cschoice.evaluation.metrics import METRICS
 from cschoice.io.documents import adapter, from_json, to_json
-from cschoice.io.files import explained
+from cschoice.io.files import explained, make_folder
 from cschoice.io.locks import ClaimLost, claim
 from cschoice.learners import LEARNERS
 from cschoice.runs.environment import environment
@@ -64,7 +64,7 @@ def work(context: Context, owner: str = "") -> Record | None:
     job, store = context.job, context.store
     folder = store.folder(job)
     with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     with claim(folder, owner) as mine:
         if mine is None:
             return None
@@ -94,7 +94,7 @@ def give_up(store: ResultStore, job: Job, record: Record, owner: str = "") -> No
     """Write the record of a job whose worker could not, unless it is done or claimed by another."""
     folder = store.folder(job)
     with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     with claim(folder, owner) as mine:
         if mine is not None and not store.done(job):
             store.begin(job)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from cschoice.errors import InvalidParameter
-from cschoice.io.files import explained, open_own
+from cschoice.io.files import explained, make_folder, open_own
 from cschoice.learners import LEARNERS
 from cschoice.runs.executors import Executor, ExecutorSettings, OnEvent, Outcome, log_tail
 from cschoice.runs.executors.processes import Process, processes
@@ -194,7 +194,7 @@ class LocalExecutor:
         log = folder / "log.txt"
         words = arguments(self.store, job, slot.device, self.keep_predictions)
         with explained(log):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             output = open_own(log, "a")  # someone else may be writing to it
         with output as file:
             heavy = LEARNERS[job.registered].learner.costly

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from cschoice.io.documents import from_json
-from cschoice.io.files import open_own
+from cschoice.io.files import make_folder, open_own
 from cschoice.runs.protocols.context import Context
 from cschoice.runs.records import Job, State
 from cschoice.runs.store import ResultStore
@@ -55,7 +55,7 @@ class SlurmTask:
         self.started = time.monotonic()
         store, job = self._opened()
         folder = store.folder(job)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         told = arguments(store, job, self.device, self.keep_predictions)
         words = [*PROGRAM, *told, "--parent", str(os.getpid()), "--owner", self.owner]
         with open_own(folder / "log.txt", "a") as log:

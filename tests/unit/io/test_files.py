@@ -123,6 +123,24 @@ def test_a_planted_link_is_not_followed(tmp_path):
     assert (folder / "a.txt").read_text() == "whole"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="it asks the kernel for the names of files")
+def test_contents_and_names_are_on_the_disk_when_a_file_is_there(tmp_path, monkeypatch):
+    flushed = []
+    opened = Path("/proc/self/fd")
+    monkeypatch.setattr(
+        os, "fsync", lambda file: flushed.append(str((opened / str(file)).readlink()))
+    )
+    folder = tmp_path / "a" / "b"
+    with replacing(folder / "x") as (temporary,):
+        temporary.write_text("whole")
+    assert {str(tmp_path), str(tmp_path / "a"), str(temporary)} < set(flushed)
+    assert flushed[-1] == str(folder)
+    flushed.clear()
+    with filling(tmp_path / "c") as temporary:
+        (temporary / "y").write_text("whole")
+    assert flushed[-3:] == [str(temporary / "y"), str(temporary), str(tmp_path)]
+
+
 @pytest.mark.parametrize("mode", ["a", "wb"])
 def test_nothing_is_added_through_a_link_or_into_a_pipe(tmp_path, mode):
     (tmp_path / "outside").write_text("precious")
