@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cschoice.estimates.designs import design_of
 from cschoice.estimates.estimates import Estimates
 from cschoice.estimates.samples import sample_of
-from cschoice.estimates.specification import design_of
 from cschoice.estimates.structures import structure_of
 from cschoice.tasks import ChoiceTasks
 

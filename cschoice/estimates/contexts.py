@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cschoice.estimates.specification import Design
+from cschoice.estimates.designs import Design
 from cschoice.estimates.structure import Structure
 from cschoice.learners import make_learner
 from cschoice.learners.logit.context_logit import ContextLogit

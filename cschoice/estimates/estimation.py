@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.errors import InvalidParameter
+from cschoice.estimates.designs import Design, design
 from cschoice.estimates.estimates import Estimates, Fit
+from cschoice.estimates.limits import limits
 from cschoice.estimates.optimum import climb
 from cschoice.estimates.problems import (
     check_choices,
@@ -19,7 +21,7 @@ from cschoice.estimates.problems import (
     without_collinear,
 )
 from cschoice.estimates.samples import Sample, constant_within, sample_of
-from cschoice.estimates.specification import Design, Specification, design, limits
+from cschoice.estimates.specification import Specification
 from cschoice.estimates.structure import Structure
 from cschoice.estimates.structures import structure_of
 from cschoice.learners import LEARNERS, make_learner

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from cschoice.datasets.imported import FOLDER, SPECIFICATION, is_imported
+from cschoice.estimates.designs import design
+from cschoice.estimates.limits import limits
 from cschoice.estimates.samples import sample_of
-from cschoice.estimates.specification import Specification, design, limits
+from cschoice.estimates.specification import Specification
 from cschoice.tasks import ChoiceTasks
 
 _WORDS = ("fixed", "bounds", "start")  # of import: they name coefficients

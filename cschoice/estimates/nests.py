@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from cschoice.errors import InvalidParameter
+from cschoice.estimates.designs import Design, with_columns
 from cschoice.estimates.samples import Sample
-from cschoice.estimates.specification import Design, Specification, with_columns
+from cschoice.estimates.specification import Specification
 from cschoice.estimates.structure import Structure
 from cschoice.learners.logit.optimization import Vector
 from cschoice.registry import unknown_name

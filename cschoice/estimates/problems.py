@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from cschoice.errors import NotEstimable
+from cschoice.estimates.designs import Design
 from cschoice.estimates.estimates import AT_BOUND, FIXED, RUNS_AWAY, UNIDENTIFIED, Estimates
 from cschoice.estimates.optimum import Optimum
 from cschoice.estimates.samples import CONSTANT, Sample
-from cschoice.estimates.specification import Design
 from cschoice.estimates.structure import Structure
 from cschoice.learners.logit.inference import redundant
 from cschoice.learners.logit.latent_class import LatentClassLogit

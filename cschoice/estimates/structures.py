@@ -9,15 +9,10 @@ import numpy as np
 
 from cschoice.errors import InvalidParameter
 from cschoice.estimates.contexts import CONTEXT, context_structure
+from cschoice.estimates.designs import Design, chooser_columns, term_columns, with_columns
 from cschoice.estimates.nests import NESTED, nested
 from cschoice.estimates.samples import CONSTANT
-from cschoice.estimates.specification import (
-    Design,
-    Specification,
-    chooser_columns,
-    term_columns,
-    with_columns,
-)
+from cschoice.estimates.specification import Specification
 from cschoice.estimates.structure import Structure
 from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.optimization import Vector

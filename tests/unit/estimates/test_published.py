@@ -7,8 +7,9 @@ import pytest
 from published_data import SWISSMETRO, mode_canada, read, swissmetro
 
 from cschoice import ChoiceTasks, estimate
+from cschoice.estimates.designs import design
 from cschoice.estimates.samples import sample_of
-from cschoice.estimates.specification import Specification, design
+from cschoice.estimates.specification import Specification
 from cschoice.estimates.structures import structure_of
 from cschoice.evaluation.decisions import probabilities
 
