@@ -1,4 +1,6 @@
-"""Put a figure of the report and the winner of each dataset into README.md, between its marks.
+"""Put a figure of the report and the best of each dataset into README.md, between its marks.
+
+Under the scores stand the conditions in which they differ from the paper's.
 
 cschoice report --format all && python tools/readme.py
 """
@@ -11,28 +13,65 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 REPORT = "results/report"
 FIGURE = "figure-bars-subset"
-_WINNERS = "Who wins"
-# Columns of the report's table of winners.
-_KIND, _DATASET, _OURS, _SCORE = "Problem", "Dataset", "Winner", "Target"
-_PAPERS, _PAPERS_SCORE = "Paper's best", "Its target"
+# The report's tables that are read, by the beginnings of their captions.
+_BEST, _CONDITIONS = "The best target measure", "What is compared"
+_OTHERS, _RANGE = "Best here of others", "Range of "
+_MARKS = _OTHER, _STALE = "†", "‡"
 
 
-def rows_of(report: str) -> list[dict[str, str]]:
-    """Return the rows of the report's table of winners, each by column."""
-    (section,) = [part for part in report.split("\n## ") if part.startswith(_WINNERS)]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
+def rows_of(report: str, caption: str) -> list[dict[str, str]]:
+    """Return the rows of a table of the report, each by column."""
+    lines = _below(report, caption)[0].splitlines()
     head, _, *rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
+def notes_of(report: str, caption: str) -> list[str]:
+    """Return the notes under a table of the report."""
+    return _below(report, caption)[1:]
+
+
+def _below(report: str, caption: str) -> list[str]:
+    """Return the paragraphs between a caption and the next caption, picture or heading."""
+    found = re.search(rf"\n\*\*{caption}.*?\n\n(.*?)(?=\n\n(?:\*\*|!|## )|\Z)", report, re.DOTALL)
+    if found is None:
+        raise SystemExit(
+            f"the report has no table '{caption} …': it does not stand beside the paper"
+        )
+    return found[1].strip().split("\n\n")
+
+
 def results(report: str) -> str:
-    """Return a table of three columns: the dataset, the best learner here, the paper's."""
-    lines, kind = ["| Dataset | Best here | Best in the paper |", "| --- | --- | --- |"], ""
-    for row in rows_of(report):
-        kind = row[_KIND] or kind
-        dataset = f"{row[_DATASET]}, {kind.partition(' ')[0].lower()}"
-        ours, papers = f"{row[_OURS]}: {row[_SCORE]}", f"{row[_PAPERS]}: {row[_PAPERS_SCORE]}"
-        lines.append(f"| {dataset} | {ours} | {papers} |")
+    """Return a table of the best scores, the paper's and ours, its marks and the conditions."""
+    heads = "Dataset", "Best in the paper", "Best here of the paper's learners", "Best of others"
+    lines, kind = [f"| {' | '.join(heads)} |", "| --- | --- | --- | --- |"], ""
+    for row in rows_of(report, _BEST):
+        kind = row["Problem"] or kind
+        dataset, *stale = row["Dataset"].split(f" {_STALE}")
+        name = f"{dataset}, {kind.partition(' ')[0].lower()}{f' {_STALE}' if stale else ''}"
+        theirs = _scored(row["Paper's best"], row["Paper"])
+        ours = _scored(row[heads[2]], row["Ours"], row[""])
+        lines.append(f"| {name} | {theirs} | {ours} | {_scored(row[_OTHERS], row['Score'])} |")
+    marks = [note for note in notes_of(report, _BEST) if note[0] in _MARKS]
+    what = f"What is compared with what. {' '.join(notes_of(report, _CONDITIONS))}"
+    return "\n\n".join(["\n".join(lines), *marks, what, conditions(report)])
+
+
+def _scored(learner: str, score: str, verdict: str = "") -> str:
+    return f"{learner}: {score}{f', {verdict}' if verdict else ''}" if learner else ""
+
+
+def conditions(report: str) -> str:
+    """Return a line for each condition that differs from the paper's, one for all ranges."""
+    lines, narrowed = [], []
+    for row in rows_of(report, _CONDITIONS):
+        name, here, theirs = row["Condition"], row["Here"], row["In the paper"]
+        if name.startswith(_RANGE):
+            narrowed.append(name.removeprefix(_RANGE))
+        elif theirs and here != theirs:
+            lines.append(f"- {name}: {here}; in the paper {theirs}")
+    if narrowed:
+        lines.append(f"- Narrower ranges than in the paper: {', '.join(narrowed)}")
     return "\n".join(lines)
 
 

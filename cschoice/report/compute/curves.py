@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from cschoice.report.compute.labels import (
     metric_label,
 )
 from cschoice.report.compute.scores import Result
+from cschoice.runs.records import JobName
 from cschoice.tasks import Kind
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class MeanCurve:
     mean: NDArray[np.float64]
     std: NDArray[np.float64]
     n_folds: int
+    stale: bool = False  # whether any fold is of another configuration
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ def curves(inputs: Inputs) -> list[Graph]:
     """Return a graph for every experiment that has curves."""
     found = []
     kinds = kinds_of(inputs.every_fold)
-    for names, table in inputs.curves.groupby(["experiment", "axis", "metric"]):
+    for names, table in _marked(inputs).groupby(["experiment", "axis", "metric"]):
         experiment, axis, metric = map(str, names)
         panels = [
             panel
@@ -84,6 +86,13 @@ def curves(inputs: Inputs) -> list[Graph]:
         y_label = metric_label(metric)
         found.append(Graph(experiment, axis, metric, x_label, y_label, tuple(panels)))
     return found
+
+
+def _marked(inputs: Inputs) -> pd.DataFrame:
+    """Return the table of curves, with a column that says which are stale."""
+    job = list(JobName._fields)
+    stale = inputs.every_fold.set_index(job)["stale"]
+    return inputs.curves.join(stale, on=job)
 
 
 def tuning(inputs: Inputs, results: Sequence[Result]) -> list[Graph]:
@@ -136,6 +145,7 @@ def best_so_far(rungs: Sequence[str], states: Sequence[str], losses: Sequence[An
 def _panels(dataset: str, table: pd.DataFrame, kind: Kind | None) -> Iterator[Panel]:
     """Put learners together that ran equally long, as the paper's figure of convergence does."""
     by_learner: dict[str, list[Points]] = {}
+    stale = set(table.loc[table["stale"].eq(True), "learner"])
     for (learner, _), one in table.groupby(["learner", "fold"]):
         ordered = one.sort_values("x", kind="stable")
         points = ordered["x"].to_numpy(float), ordered["value"].to_numpy(float)
@@ -150,9 +160,9 @@ def _panels(dataset: str, table: pd.DataFrame, kind: Kind | None) -> Iterator[Pa
             if length is None or lengths[name] == length
         }
         title = dataset_label(dataset) + (f", {length:.0f} epochs" if len(budgets) > 1 else "")
-        yield Panel(
-            title, tuple(_mean_curves(chosen, kind, over_time)), _trained_on(dataset, table)
-        )
+        found = _mean_curves(chosen, kind, over_time)
+        curves = tuple(replace(one, stale=one.learner in stale) for one in found)
+        yield Panel(title, curves, _trained_on(dataset, table))
 
 
 def _trained_on(dataset: str, table: pd.DataFrame) -> float | None:

@@ -31,7 +31,10 @@ def curve_table(graph: Graph, name: str) -> Table:
             RowGroup(
                 panel.title,
                 tuple(
-                    Row((curve.label, *(_at(curve, place, graph.over_time) for place in places)))
+                    Row(
+                        (curve.label, *(_at(curve, place, graph.over_time) for place in places)),
+                        stale=curve.stale,
+                    )
                     for curve in panel.curves
                 ),
             )

@@ -15,7 +15,9 @@ def test_the_readme_shows_the_report():
     assert tool.updated(readme, report) == readme, "run 'make readme'"
     assert (ROOT / tool.REPORT / f"{tool.FIGURE}.svg").exists()
     assert readme.count(f"{tool.FIGURE}.svg)") == 1
-    winners = tool.rows_of(report)
-    assert len(winners) > 5
-    for row in winners:
-        assert f"| {row['Winner']}: {row['Target']} |" in readme
+    best = tool.rows_of(report, "The best target measure")
+    assert len(best) > 5
+    for row in best:
+        assert f"| {row['Best here of others']}: {row['Score']} |" in readme
+    for condition in ("Epochs of networks: 20, ", "Test tasks: 20,000", "Narrower ranges"):
+        assert f"\n- {condition}" in readme

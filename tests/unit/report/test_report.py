@@ -166,6 +166,22 @@ def test_results_of_another_configuration_are_marked_as_stale(tmp_path):
     assert any("1 of 6 jobs" in line and "stale" in line for line in headlines(summary))
 
 
+def test_curves_of_another_configuration_are_marked_as_stale(tmp_path):
+    study = load_study(Path(__file__).parents[3] / "experiments.yaml")
+    selection = Selection("generalization", "laptop", ["mnl", "random"], ["medoid"], 2)
+    made = result_examples.Made()
+    for job in plan(study, selection, ResultStore(tmp_path)):
+        key = "of before" if (job.learner, job.fold) == ("mnl", 1) else job.key
+        names = made.job(
+            job.dataset, job.learner, job.fold, experiment=job.experiment, key=key, metrics=False
+        )
+        points = names | {"axis": "n_objects", "metric": "normalized-accuracy", "value": 0.5}
+        made.rows["curves"] += [points | {"x": float(x)} for x in (3, 30)]
+    tables = tables_of(summarize(made.write(tmp_path), "laptop", study=study))
+    (table,) = (one for name, one in tables.items() if name.startswith("curve-"))
+    assert {row[1] for row in table.rows()} == {"MNL ‡", "Random"}
+
+
 def test_the_committed_tables_are_told_by_these_rules():
     root = Path(__file__).parents[3]
     study = load_study(root / "experiments.yaml")
