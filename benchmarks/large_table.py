@@ -58,7 +58,8 @@ def measured(words: str, folder: Path) -> None:
     if status:
         raise SystemExit(f"'cschoice {words}' failed")
     seconds, megabytes = time.perf_counter() - began, usage.ru_maxrss / 1000
-    print(f"{seconds:8.1f} s {megabytes:8.0f} MB  cschoice {words}", flush=True)
+    cpu = usage.ru_utime + usage.ru_stime
+    print(f"{seconds:8.1f} s {cpu:8.1f} CPU s {megabytes:8.0f} MB  cschoice {words}", flush=True)
 
 
 def main() -> None:
