@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cschoice.datasets import DATASETS
-from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable
+from cschoice.errors import CschoiceError, DataUnavailable, FileNotUsable, MissingDependency
 from cschoice.evaluation.metrics import METRICS
 from cschoice.io.documents import adapter, from_json, to_json
 from cschoice.io.files import explained, make_folder
@@ -76,7 +76,7 @@ def work(context: Context, owner: str = "") -> Record | None:
             record = protocol_of(job).run(replace(context, holds=mine.held))
         except ClaimLost:
             return None
-        except DataUnavailable as error:
+        except (DataUnavailable, MissingDependency) as error:
             record = ended(context, State.SKIPPED, str(error))
         except FileNotUsable:
             raise

@@ -6,15 +6,20 @@ import statistics
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from cschoice.datasets import make_dataset
-from cschoice.errors import DataUnavailable
+from cschoice.errors import DataUnavailable, MissingDependency
 from cschoice.learners import make_learner
 from cschoice.runs.protocols.protocol import protocol_of
 from cschoice.runs.records import Job, JobName, State
 from cschoice.runs.store import ResultStore
+from cschoice.tasks import ChoiceTasks
 
-_PROBE_TASKS = 64
+if TYPE_CHECKING:  # it loads scikit-learn
+    from cschoice.learners.learner import Learner
+
+_PROBE_TASKS, _PROBE_EPOCHS = 512, 3
 _ENOUGH = 20  # finished jobs, to know what one takes
 
 Cell = tuple[str, str]
@@ -26,11 +31,12 @@ def cpu_seconds(jobs: Iterable[Job], store: ResultStore) -> dict[Cell, float]:
     for name in store.names():
         names.setdefault((name.dataset, name.learner), []).append(name)
     seconds: dict[Cell, float] = {}
+    folds = _Folds()
     for job in jobs:
         cell = (job.dataset, job.learner)
         if cell not in seconds:
             taken = list(islice(_taken(job, names.get(cell, ()), store), _ENOUGH))
-            seconds[cell] = statistics.median(taken) if taken else _probe(job)
+            seconds[cell] = statistics.median(taken) if taken else _probe(job, folds)
     return seconds
 
 
@@ -52,20 +58,47 @@ def _alike(job: Job, other: Job) -> bool:
     return all(getattr(job, name) == getattr(other, name) for name in names)
 
 
-def _probe(job: Job) -> float:
-    """Fit the defaults to a few tasks for one epoch, and scale that to the whole job."""
+class _Folds:
+    """Beginnings of folds, made once for all learners that are asked for behind each other."""
+
+    def __init__(self) -> None:
+        self._last: tuple[object, ChoiceTasks, int] | None = None
+
+    def few(self, job: Job) -> tuple[ChoiceTasks, int]:
+        """Return a few training tasks of a job's fold, and how many there are in all."""
+        fold = job.dataset, job.dataset_parameters, job.fold, job.seed
+        if self._last is None or self._last[0] != fold:
+            train, _ = make_dataset(job.dataset, **job.dataset_parameters).fold(job.fold, job.seed)
+            self._last = fold, train[: min(_PROBE_TASKS, len(train))], len(train)
+        return self._last[1:]
+
+
+def _probe(job: Job, folds: _Folds) -> float:
+    """Fit the defaults to a few tasks, and scale that to the whole job."""
     try:
-        source = make_dataset(job.dataset, **job.dataset_parameters)
-        train, _ = source.fold(job.fold, job.seed)
+        few, n_train = folds.few(job)
         learner = make_learner(job.registered, **job.learner_parameters)
-        few = train[: min(_PROBE_TASKS, len(train))]
-        work = protocol_of(job).work(job, learner, len(train))
-        if hasattr(learner, "epochs"):
-            learner.set_params(epochs=1)
-        learner.learn(few)  # the first time also loads what is needed
-        started = time.process_time()
-        learner.learn(few)
-        one = time.process_time() - started
-    except DataUnavailable:  # it will be skipped
+        work = protocol_of(job).work(job, learner, n_train)
+        return _per_task(learner, few) * work
+    except (DataUnavailable, MissingDependency):  # it will be skipped
         return 0.0
-    return one / len(few) * work
+
+
+def _per_task(learner: Learner, few: ChoiceTasks) -> float:
+    """Return the CPU seconds per task, and epoch if there are any; without what a fit begins with.
+
+    A whole fit has so many epochs that its beginning hardly counts.
+    """
+    if not hasattr(learner, "epochs"):
+        _seconds(learner, few)  # the first time also loads what is needed
+        return _seconds(learner, few) / len(few)
+    first, more = 1, 1 + _PROBE_EPOCHS
+    _seconds(learner.set_params(epochs=first), few)
+    short, long = (_seconds(learner.set_params(epochs=n), few) for n in (first, more))
+    return max(0.0, long - short) / _PROBE_EPOCHS / len(few)
+
+
+def _seconds(learner: Learner, tasks: ChoiceTasks) -> float:
+    started = time.process_time()
+    learner.learn(tasks)
+    return time.process_time() - started

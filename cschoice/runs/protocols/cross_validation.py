@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cschoice.datasets import DATASETS, make_dataset
-from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter
+from cschoice.errors import CschoiceError, FileNotUsable, InvalidParameter, MissingDependency
 from cschoice.evaluation.decisions import Decision, Rule, choose, tune_rule
 from cschoice.evaluation.metrics import TARGETS, metric
 from cschoice.evaluation.scores import evaluate
@@ -209,7 +209,7 @@ class _Fits:
                 if rung is Rung.SCREEN and index == 0 and _hopeless(losses[0], best, frugal):
                     state = TrialState.HOPELESS
                     break
-        except (InvalidParameter, FileNotUsable):
+        except (InvalidParameter, FileNotUsable, MissingDependency):
             raise  # wrong for every trial: not a result
         except (CschoiceError, MemoryError, RuntimeError) as error:  # torch's are RuntimeErrors
             losses, state, reason = [], TrialState.FAILED, f"{type(error).__name__}: {error}"

@@ -1,5 +1,6 @@
 """The fits after tuning, and the tasks on which thresholds are tuned."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +16,10 @@ from cschoice.learners.ensemble import MeanEnsemble
 from cschoice.runs import tuning
 from cschoice.runs.protocols import cross_validation
 from cschoice.runs.protocols.context import Context
-from cschoice.runs.records import Budget, Frugal
+from cschoice.runs.records import Budget, Frugal, State
 from cschoice.runs.store import ResultStore
 from cschoice.runs.worker import work
+from cschoice.study.cost import cpu_seconds
 
 FRUGAL = Frugal(0.5, 0.5, 0.1)
 
@@ -194,3 +196,20 @@ def test_a_screen_that_is_a_full_fit_needs_no_confirmation(
     budget = Budget(2, n_splits=1, frugal=replace(frugal, few_tasks=99))
     record = done(tmp_path, 100, learner=learner, budget=budget, learner_parameters={})
     assert record.n_trials == n_trials
+
+
+def test_learners_that_need_a_package_that_is_not_there_are_skipped(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    store = ResultStore(tmp_path)
+    job = make_job(
+        dataset="pareto2d",
+        dataset_parameters={"n_train": 40, "n_test": 20},
+        learner="boosted-trees",
+        budget=Budget(2),
+        learner_parameters={},
+    )
+    record = work(Context(job, store))
+    assert record.state is State.SKIPPED
+    assert "need the package lightgbm" in record.reason
+    assert not store.done(job)  # it is done when the package is there
+    assert cpu_seconds([job], store) == {("pareto2d", "boosted-trees"): 0.0}
