@@ -14,6 +14,8 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +64,9 @@ def expedia(folder: Path, share: float, rng: np.random.Generator) -> Made:
         start += len(part)
     assert writer is not None
     writer.close()
-    print(f"expedia: {sizes.sum():,} rows, {table.num_columns} columns, {_size(folder)}")
+    print(
+        f"expedia: {sizes.sum():,} rows, {table.num_columns} columns, {_size(folder)}", flush=True
+    )
     return len(sizes), int(sizes.sum()), 16
 
 
@@ -111,7 +115,7 @@ def tag_genome(folder: Path, share: float, rng: np.random.Generator) -> Made:
         "relevance": relevance.ravel(),
     }
     pacsv.write_csv(pa.table(scores), folder / "genome-scores.csv")
-    print(f"tag-genome: {n_movies:,} movies, {N_TAGS:,} tags, {_size(folder)}")
+    print(f"tag-genome: {n_movies:,} movies, {N_TAGS:,} tags, {_size(folder)}", flush=True)
     return n_movies, N_TAGS
 
 
@@ -125,7 +129,7 @@ def letor(name: str, folder: Path, share: float, rng: np.random.Generator) -> Ma
         with (folder / f"S{part + 1}.txt").open("w") as file:
             for query in queries.tolist():
                 file.writelines(_documents(query, int(sizes[query]), name, line, rng))
-    print(f"{name}: {len(sizes):,} queries, {sizes.sum():,} documents, {_size(folder)}")
+    print(f"{name}: {len(sizes):,} queries, {sizes.sum():,} documents, {_size(folder)}", flush=True)
     return len(sizes), int(sizes.sum()), N_FEATURES
 
 
@@ -158,19 +162,34 @@ MAKERS: dict[str, tuple[str, Callable[[Path, float, np.random.Generator], Made]]
 }  # folders of the originals
 
 
+def apart(work: Callable[..., Made], *arguments: object) -> Made:
+    """Do work in a process of its own: memory of this one would count as its children's."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def make(name: str, place: Path, share: float) -> Made:
+    """Write the files of these raw data; return what is in them."""
+    return MAKERS[name][1](place, share, np.random.default_rng(0))
+
+
+def counted(dataset: str) -> Made:
+    """Return what was read."""
+    source = make_dataset(dataset)
+    if isinstance(source, ObservedChoices):
+        tasks = source.whole().tasks
+        return len(tasks), tasks.n_entries, tasks.n_features
+    return genome()[0].shape
+
+
 def read(name: str, made: Made, folder: Path) -> None:
     """Print time and memory of every dataset of these raw data, and compare what was read."""
     for dataset in (one for one, info in DATASETS.items() if info.raw == name):
         for out in ("first", "again"):
             measured(f"generate {dataset} --fold 0 --out {out}", folder)
-        source = make_dataset(dataset)
-        if isinstance(source, ObservedChoices):
-            tasks = source.whole().tasks
-            found = len(tasks), tasks.n_entries, tasks.n_features
-            whole = dataset != "expedia-singleton"  # it has the searches with a booking alone
-        else:
-            found, whole = genome()[0].shape, True
-        print(f"{'':20} read: {', '.join(f'{n:,}' for n in found)}")
+        found = apart(counted, dataset)
+        print(f"{'':20} read: {', '.join(f'{n:,}' for n in found)}", flush=True)
+        whole = dataset != "expedia-singleton"  # it has the searches with a booking alone
         if found[-1] != made[-1] or (whole and found != made):
             raise SystemExit(f"{dataset}: made {made}, read {found}")
 
@@ -185,8 +204,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as temporary:
             where = Path(temporary)
             os.environ |= {"CSCHOICE_DATA": temporary, "CSCHOICE_CACHE": str(where / "cache")}
-            place, make = MAKERS[name]
-            read(name, make(where / place, given.share, np.random.default_rng(0)), where)
+            made = apart(make, name, where / MAKERS[name][0], given.share)
+            read(name, made, where)
 
 
 if __name__ == "__main__":
