@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from cschoice.estimates.estimates import AT_BOUND, FIXED, RUNS_AWAY, UNIDENTIFIE
 from cschoice.estimates.optimum import Optimum
 from cschoice.estimates.samples import CONSTANT, Sample
 from cschoice.estimates.structure import Structure
+from cschoice.learners.logit.distributions import DISTRIBUTIONS
 from cschoice.learners.logit.inference import redundant
 from cschoice.learners.logit.latent_class import LatentClassLogit
 from cschoice.learners.logit.layout import TaskLayout
@@ -160,6 +163,7 @@ def _notes_on_data(estimates: Estimates) -> list[str]:
         whose = "task" if tasks.groups is None else "person"
         name = _DRAWS[estimates.learner.integration]
         notes.append(f"simulated by {estimates.learner.n_draws:,} {name} draws per {whose}")
+        notes += _transformed(estimates.learner, estimates.names)
     if isinstance(estimates.learner, LatentClassLogit):
         notes.append(f"shares of people: {_shares(estimates.learner, tasks)}")
     if never := ", ".join(never_chosen(sample)):
@@ -169,6 +173,37 @@ def _notes_on_data(estimates: Estimates) -> list[str]:
     ):
         notes.append("nests are clusters of the objects' features; --nest names them")
     return notes
+
+
+def _transformed(learner: PanelMixedLogit, names: Sequence[str]) -> list[str]:
+    """Return notes on coefficients that are functions of the normal variables in the table."""
+    notes, factors = [], learner._matrix(learner.spreads_)
+    for feature, factor, kind in zip(
+        learner._random(), factors, learner._names_of_kinds(), strict=True
+    ):
+        if sign := DISTRIBUTIONS[kind].sign:
+            at, spread = float(learner.coefficients_[feature]), float(np.linalg.norm(factor))
+            median, mean = _median_and_mean(kind, sign * at, spread, sign)
+            notes.append(
+                f"{names[feature]} is {kind}, median {median:.4g}, mean {mean:.4g}; the table "
+                "has the normal variable behind it"
+            )
+    return notes
+
+
+def _median_and_mean(kind: str, at: float, spread: float, sign: float) -> tuple[float, float]:
+    """Return median and mean of a log-normal or censored coefficient; ``at`` is that of its size.
+
+    >>> _median_and_mean("censored", 0.0, 1.0, 1.0)
+    (0.0, 0.3989422804014327)
+    """
+    if kind.endswith("lognormal"):
+        at *= sign  # the logarithm is not mirrored
+        return sign * math.exp(at), sign * math.exp(at + spread**2 / 2)
+    ratio = at / spread if spread else math.copysign(math.inf, at)
+    below = math.erfc(-ratio / math.sqrt(2)) / 2
+    density = math.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi)
+    return sign * max(at, 0.0), sign * (at * below + spread * density)
 
 
 def _shares(learner: LatentClassLogit, tasks: ChoiceTasks) -> str:

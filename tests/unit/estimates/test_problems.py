@@ -113,3 +113,17 @@ def test_a_table_says_that_tasks_are_weighted():
     weighted = tasks.with_arrays(weights=np.tile([0.5, 2.0], 50))
     assert "weighted: 100 tasks count as 125" in estimate(weighted, features=NAMES).notes
     assert not any("weighted" in note for note in estimate(tasks, features=NAMES).notes)
+
+
+@pytest.mark.parametrize("kind", ["negative-lognormal", "negative-censored", "lognormal"])
+def test_a_table_says_what_transformed_coefficients_are(kind):
+    found = estimate(choices(100), "mixed-logit", features=NAMES, random={"cost": kind}, draws=30)
+    at, spread = (found.values[found.place(name)] for name in ("cost", "deviation of cost"))
+    draws = at + spread * np.random.default_rng(0).normal(size=1_000_000)
+    values = {"lognormal": np.exp(draws), "negative-lognormal": -np.exp(draws)}.get(
+        kind, np.minimum(draws, 0)
+    )
+    (note,) = [note for note in found.notes if note.startswith(f"cost is {kind}, median ")]
+    median, mean = (float(word.rstrip(",;")) for word in note.split()[4:7:2])
+    assert median == pytest.approx(np.median(values), rel=0.02, abs=0.005)
+    assert mean == pytest.approx(values.mean(), rel=0.02, abs=0.005)
