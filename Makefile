@@ -4,7 +4,7 @@ BIN := .venv/bin
 KERNELS := $(wildcard cschoice/nets/kernels/*.[ch])
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lowest faults check lint type layers bench peers study readme wheel fmt setup clean
+.PHONY: demo test lowest faults check lint type layers bench speed peers study readme wheel fmt setup clean
 
 demo: .venv/installed
 	$(BIN)/cschoice run --profile demo --results results/demo \
@@ -50,6 +50,11 @@ bench: setup
 peers: .venv-peers/installed
 	cd benchmarks && OMP_NUM_THREADS=1 ../.venv-peers/bin/python logit.py
 	cd benchmarks && OMP_NUM_THREADS=1 ../.venv-peers/bin/python logit_growth.py
+
+# docs/SPEED.md, printed again: minutes on a machine that does nothing else. CSRANK=FOLDER names
+# the source of cs-ranking, see benchmarks/peers_networks.py.
+speed: setup
+	OMP_NUM_THREADS=1 $(BIN)/python tools/speed.py
 
 # The whole study on every dataset whose data are there, and the README's excerpt of its report.
 study: .venv/installed

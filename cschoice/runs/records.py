@@ -75,6 +75,8 @@ class Budget:
     held_out: float = 0.1
     frugal: Frugal | None = None
     n_spread: int = 10  # trials spread evenly before the Gaussian process proposes; at most half
+    # The search ends when no trial is expected to gain so many standard errors; 0: never early.
+    least_gain: float = 0.0
 
 
 class JobName(NamedTuple):
@@ -150,7 +152,10 @@ def _without_added_fields(budget: Budget) -> dict[str, Any]:
     Where they still have that value, keys are those of results from before they were fields.
     """
     content = asdict(budget)
-    parts: list[tuple[dict[str, Any], str, Any]] = [(content, "n_spread", 10)]
+    parts: list[tuple[dict[str, Any], str, Any]] = [
+        (content, "n_spread", 10),
+        (content, "least_gain", 0.0),
+    ]
     if frugal := content["frugal"]:
         constants = {"clear_gain": 0.01, "few_tasks": 1_450, "ensemble": asdict(Ensemble(20, 0.25))}
         parts += [(frugal, name, value) for name, value in constants.items()]

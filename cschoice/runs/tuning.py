@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 from cschoice.errors import InvalidParameter
@@ -36,6 +36,8 @@ def next_trial(
     than theirs, both are fitted in full, unless screens are full fits already (``confirm``):
     parameters that suit a short training, large steps above all, may not suit a long one. Cheap
     learners take evenly spread points all along: a Gaussian process would cost more than it saves.
+    With a ``least_gain`` the search ends before its number of trials where the Gaussian process
+    expects no more of the next one than what the choice of inner splits does by chance.
     """
     if not space:
         return None
@@ -45,8 +47,11 @@ def next_trial(
         if not tried and budget.frugal is not None:
             return {name: defaults[name] for name in space}, rung
         history = [(dict(trial.params), _comparable_loss(trial, tried)) for trial in tried]
-        n_spread = min(budget.n_spread, budget.n_trials // 2)
-        return propose(space, history, seed=seed, n_spread=n_spread if costly else None), rung
+        n_spread = min(budget.n_spread, budget.n_trials // 2) if costly else None
+        least = budget.least_gain * _noise(tried) if costly else 0.0
+        params = propose(space, history, seed=seed, n_spread=n_spread, least=least)
+        if params is not None:
+            return params, rung
     leader = _leader(tried, budget.frugal.clear_gain) if budget.frugal and confirm else None
     if leader is None:
         return None
@@ -107,6 +112,19 @@ def _clearly_better(trial: Trial, than: Trial, clear_gain: float) -> bool:
     return fmean(gains) > max(2 * error, clear_gain)
 
 
+def _noise(trials: Sequence[Trial]) -> float:
+    """Return the median standard error by which trials differ from the best, over the splits."""
+    ranked = _ranked(trials)
+    if len(ranked) < 2 or len(ranked[0].losses) < 2:
+        return 0.0
+    best = ranked[0].losses
+    differences = [
+        [ours - other for ours, other in zip(best, trial.losses, strict=True)]
+        for trial in ranked[1:]
+    ]
+    return median(stdev(each) for each in differences) / math.sqrt(len(best))
+
+
 def _ranked(trials: Sequence[Trial]) -> list[Trial]:
     """Sort the trials that ended well by their loss; the earlier one first if equal."""
     complete = [trial for trial in trials if trial.state is TrialState.COMPLETE]
@@ -119,17 +137,22 @@ def propose(
     *,
     seed: int,
     n_spread: int | None = 10,
-) -> Params:
+    least: float = 0.0,
+) -> Params | None:
     """Propose the next point from the points tried so far and their losses.
 
     The first ``n_spread`` points, or all if it is None, are spread evenly. A failed trial has no
-    loss and counts as the worst one seen.
+    loss and counts as the worst one seen. None if the point is expected to improve the smallest
+    loss by less than ``least``.
     """
     seen = [params for params, _ in history]
     losses = [loss for _, loss in history if loss is not None and math.isfinite(loss)]
     if n_spread is not None and len(history) >= n_spread and len(set(losses)) > 1:
         filled = [max(losses) if loss is None else loss for _, loss in history]
-        proposed = _by_gaussian_process(space, seen, filled, seed_for(seed, "gp", n=len(seen)))
+        number = seed_for(seed, "gp", n=len(seen))
+        proposed, gain = _by_gaussian_process(space, seen, filled, number)
+        if gain < least:
+            return None
         if proposed not in seen:
             return proposed
     # Small spaces repeat themselves: look a little further, then accept the repetition.
@@ -170,9 +193,11 @@ def _at(dimension: Dimension, u: float) -> Any:
 
 def _by_gaussian_process(
     space: Mapping[str, Dimension], points: Sequence[Params], losses: Sequence[float], seed: int
-) -> Params:
+) -> tuple[Params, float]:
+    """Return the next point and by how much it is expected to be better than the best so far."""
     import numpy as np
     from skopt import Optimizer
+    from skopt.acquisition import gaussian_ei
     from threadpoolctl import threadpool_limits
 
     optimizer = Optimizer(
@@ -184,13 +209,15 @@ def _by_gaussian_process(
         model_queue_size=1,
     )
     # Expected improvement's margin is in units of the loss: standardize it.
-    y = np.asarray(losses)
-    y = (y - y.mean()) / y.std()
+    deviation = np.std(losses)
+    y = (np.asarray(losses) - np.mean(losses)) / deviation
     with threadpool_limits(1):  # more threads make the small matrices slower
         optimizer.tell([[point[name] for name in space] for point in points], y.tolist())
         asked = optimizer.ask()
+        place = optimizer.space.transform([asked])
+        gain = float(gaussian_ei(place, optimizer.models[-1], y.min(), xi=0.0)[0] * deviation)
     values = [value.item() if hasattr(value, "item") else value for value in asked]
-    return dict(zip(space, values, strict=True))
+    return dict(zip(space, values, strict=True)), gain
 
 
 def _skopt_dimension(dimension: Dimension) -> Any:

@@ -127,6 +127,7 @@ def _budget(profile: Profile, selection: Selection, learner: str) -> Budget:
         held_out=profile.held_out,
         frugal=profile.frugal.of(learner) if profile.frugal else None,
         n_spread=profile.spread,
+        least_gain=profile.least_gain,
     )
 
 

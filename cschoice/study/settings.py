@@ -96,6 +96,8 @@ class Profile(_Strict):
     trials: Annotated[int, Field(ge=0, le=MOST_TRIALS)] = 100
     # Trials before the Gaussian process proposes; at most half.
     spread: Annotated[int, Field(ge=0, le=MOST_TRIALS)] = Budget.n_spread
+    # The search ends when no trial is expected to gain so many standard errors; 0: never early.
+    least_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Budget.least_gain
     inner_splits: Annotated[int, Field(ge=1, le=MOST_FOLDS)] = 3
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.1
     threshold_refit: bool = True

@@ -2,11 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
+from job_examples import make_job
 
 from cschoice.errors import InvalidParameter
-from cschoice.runs import tuning
+from cschoice.runs import records, tuning
 from cschoice.runs.records import Budget, Frugal, Rung, Trial, TrialState
 from cschoice.runs.tuning import best_trial, chosen_trial, narrowed, next_trial, propose
 from cschoice.space import Categorical, Integer, Real
@@ -192,7 +194,7 @@ def test_a_small_budget_leaves_half_to_the_gaussian_process(monkeypatch):
     asked = []
     monkeypatch.setattr(
         "cschoice.runs.tuning._by_gaussian_process",
-        lambda _space, points, *_: asked.append(len(points)) or dict(DEFAULTS),
+        lambda _space, points, *_: asked.append(len(points)) or (dict(DEFAULTS), 1.0),
     )
     for n in range(1, 8):
         trials = [trial(k, Rung.FULL, [k / 10], rate=1e-3) for k in range(n)]
@@ -224,3 +226,31 @@ def test_values_outside_a_space_have_a_nearest_one_inside():
     assert SPACE["rate"].nearest(1.0) == 1e-1
     assert SPACE["layers"].nearest(0) == 1
     assert [SPACE["act"].nearest(name) for name in ("selu", "gelu")] == ["selu", "relu"]
+
+
+def searched(budget):
+    """Try what is proposed until the budget is spent; every split adds its own noise."""
+    trials = []
+    while proposal := next_trial(SPACE, {}, trials, budget, seed=0, costly=True):
+        params, rung = proposal
+        number = len(trials)
+        noise = [0.003 * math.sin(7 * number + 3 * split) for split in range(3)]
+        losses = [0.2 * split + loss_of(params) + one for split, one in enumerate(noise)]
+        trials.append(Trial(number, rung, params, losses, TrialState.COMPLETE, 1.0))
+    return trials
+
+
+def test_a_search_ends_when_it_expects_less_than_the_noise():
+    budget = Budget(n_trials=40, n_spread=10, least_gain=1.0)
+    trials = searched(budget)
+    assert 10 < len(trials) < 40
+    assert next_trial(SPACE, {}, trials, budget, seed=0, costly=True) is None  # and stays ended
+    whole = searched(Budget(n_trials=len(trials), n_spread=10))
+    assert [trial.params for trial in whole] == [trial.params for trial in trials]
+    assert best_trial(trials).loss < sorted(trial.loss for trial in trials[:10])[0]
+
+
+def test_a_search_that_never_ends_early_has_the_key_it_had():
+    job = make_job()
+    assert replace(job, budget=replace(job.budget, least_gain=1.0)).key != job.key
+    assert "least_gain" not in records._without_added_fields(job.budget)
