@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from cschoice.explanations.importance import importance, loss_name
 from cschoice.explanations.objects import Objects, objects_of
 from cschoice.explanations.relations import Relation, relations
 from cschoice.explanations.sets import Values, sample
+from cschoice.explanations.sources import repeated
 from cschoice.explanations.structures import Structure, structure
 from cschoice.explanations.support import Support, support
 from cschoice.explanations.triples import (
@@ -51,6 +52,7 @@ class About:
     probabilistic: bool
     folds: int  # of the copies that intervals come from; 0 for none
     n_averaged: int  # sets that effects are averaged over
+    weighted: bool = False  # whether tasks have weights that only fits count
 
     @property
     def unit(self) -> str:
@@ -133,12 +135,11 @@ def explain(
     declared = directions_of(better, tasks.feature_names) if better else None
     for number in decisions:  # a wrong one is found before long computations
         check_number(tasks, number)
-    fitted = Refits((), None)
+    fitted, every = Refits((), None), repeated(tasks)
     if folds:
-        fitted = refit(learner, tasks, folds, seed, progress)
-    return _Explainer(learner, tasks, fitted, declared, seed, progress).explanation(
-        dataset, decisions
-    )
+        fitted = refit(learner, every, folds, seed, progress)
+    explainer = _Explainer(learner, every, fitted, declared, seed, progress)
+    return explainer.explanation(dataset, explainer.decisions(tasks, decisions))
 
 
 class _Explainer:
@@ -162,7 +163,7 @@ class _Explainer:
         self.declared = declared
         self.directions = declared or model_directions(learner, self.some)
 
-    def explanation(self, dataset: str, decisions: Sequence[int]) -> Explanation:
+    def explanation(self, dataset: str, decisions: Iterable[Decision]) -> Explanation:
         """Compute one part after the other."""
         some, objects = self.some, self.objects
         self.progress("who helps and who hurts whom")
@@ -176,6 +177,7 @@ class _Explainer:
                 self.learner.probabilistic,
                 len(self.fitted.folds),
                 len(some),
+                self.tasks.weights is not None,
             ),
             support=support(self.tasks, self.all_objects),
             objects=objects,
@@ -192,7 +194,7 @@ class _Explainer:
             importance=self._importance(groups),
             loss=loss_name(self.learner, some),
             curves=tuple(self._curves(groups)),
-            decisions=tuple(self._decisions(decisions)),
+            decisions=tuple(decisions),
         )
 
     def _measured(self, quantity: Callable[[Learner], Values]) -> Measured:
@@ -252,10 +254,12 @@ class _Explainer:
         both = self._measured(lambda one: dependence(one, some, objects, grid))
         return Curve(grid, both.at(0), both.at(1))
 
-    def _decisions(self, numbers: Sequence[int]) -> Iterator[Decision]:
-        for number in numbers or [striking(self.learner, self.tasks, self.seed)]:
+    def decisions(self, tasks: ChoiceTasks, numbers: Sequence[int]) -> Iterator[Decision]:
+        """Yield the decisions of these tasks, which are numbered as people know them."""
+        objects = self.all_objects if tasks is self.tasks else objects_of(tasks, self.seed)
+        for number in numbers or [striking(self.learner, tasks, self.seed)]:
             self.progress(f"task {number}")
-            yield decision(self.learner, self.tasks, self.all_objects, number, seed=self.seed)
+            yield decision(self.learner, tasks, objects, number, seed=self.seed)
 
 
 def _mean(values: Values) -> Values:

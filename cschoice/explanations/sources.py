@@ -13,6 +13,8 @@ from cschoice.learners.learner import Learner
 from cschoice.learners.prediction import encoding_of
 from cschoice.tasks import ChoiceTasks, frames
 
+_MOST_REPEATED = 200_000  # tasks; larger weights say whom a person stands for
+
 
 def tasks_of(source: str, learner: Learner) -> ChoiceTasks:
     """Return all tasks of an imported dataset, the training tasks of another, or those of a file.
@@ -46,3 +48,16 @@ def at_most(tasks: ChoiceTasks, most: int | None, seed: int) -> ChoiceTasks:
         return tasks
     numbers = np.random.default_rng(seed).choice(len(tasks), most, replace=False)
     return tasks[np.sort(numbers)]
+
+
+def repeated(tasks: ChoiceTasks) -> ChoiceTasks:
+    """Return tasks of whole weights so many times each, without weights; others as they are.
+
+    Then every average and every score counts them, and choices from one set can be both learned
+    from and held out.
+    """
+    weights = tasks.weights
+    if weights is None or weights.sum() > _MOST_REPEATED or (weights != weights.round()).any():
+        return tasks
+    numbers = np.repeat(np.arange(len(tasks)), weights.astype(np.int64))
+    return tasks[numbers].with_arrays(weights=None)

@@ -162,6 +162,22 @@ def test_everything_together_on_a_table_of_ones_own(trip_tasks):
     assert_allclose(again.matrix.values, found.matrix.values, rtol=1e-6)
 
 
+def test_a_task_of_weight_three_is_three_tasks():
+    """Folds and averages count them, and decisions keep the numbers that people know."""
+    tasks = random_tasks(40, 4, 2)
+    thrice = tasks.with_arrays(weights=np.where(np.arange(40) < 20, 3.0, 1.0))
+    model = make_learner("lcl", l2=0.1).fit(thrice)
+    copies = tasks[np.repeat(np.arange(40), thrice.weights.astype(int))]
+    one = explain(model, thrice, folds=2, decisions=[39])
+    other = explain(model, copies, folds=2, decisions=[79])
+    assert (one.support.n_tasks, one.support.n_distinct, one.about.weighted) == (80, 40, False)
+    assert_allclose(one.matrix.values, other.matrix.values)
+    assert one.gain.scores_with == other.gain.scores_with
+    assert (one.decisions[0].task, one.decisions[0].total) == (39, other.decisions[0].total)
+    halves = explain(model, tasks.with_arrays(weights=np.full(40, 0.5)), folds=0)
+    assert (halves.support.n_tasks, halves.about.weighted) == (40, True)
+
+
 def test_subsets_are_explained_too():
     tasks = random_tasks(40, 4, 2, kind=Kind.SUBSET)
     found = explain(make_learner("mnl").fit(tasks), tasks, folds=0)

@@ -48,6 +48,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         )
     else:
         yield "No copies were fitted (--folds 0): nothing is known of the noise in the numbers."
+    if about.weighted:
+        yield "Tasks have weights: fits use them, averages and scores here count each task once."
     sizes = {size for size, _ in found.sizes}
     smaller = sorted({size - 1 for size in sizes if size > 2} - sizes)
     if smaller:
