@@ -46,10 +46,9 @@ def structure(
 ) -> Structure | None:
     """Return the matrix of a model that has one; ``some`` are the tasks that ``objects`` name."""
     name = learner.learner if isinstance(learner, MeanEnsemble) else learner.name
-    if getattr(learner, "context_", None) is not None:
-        return _of_lcl(learner, tasks)
     if name not in _PAIRWISE:
-        return None
+        has_matrix = getattr(learner, "context_", None) is not None
+        return _of_lcl(learner, tasks) if has_matrix else None
     values = first_order(learner, some, objects)
     return Structure(
         "U₁" if name.startswith("feta") else "U",

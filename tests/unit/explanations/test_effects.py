@@ -172,3 +172,13 @@ def test_the_parts_between_pairs_of_feta_are_shown_as_they_are():
             assert shown.values[j, k] == pytest.approx(own, abs=1e-4)
     assert np.isnan(shown.values[0, 0])
     assert structure(make_learner("mnl").fit(tasks), tasks, tasks, objects) is None
+
+
+def test_the_effects_of_alternatives_of_a_cdm_are_shown_by_name(tasks):
+    """Its B stands beside the sum of the others, and is not A, which stands beside the mean."""
+    model = make_learner("cdm", l2=0.1).fit(tasks)
+    shown = structure(model, tasks, tasks, objects_of(tasks))
+    assert (shown.name, shown.rows) == ("U", ("x0", "x1", "x2", "x3", "x4"))
+    zero, one, alone_zero, alone_one = model.utilities(one_hot_tasks(5, [[0, 1], [0], [1]]))
+    assert shown.values[0, 1] == pytest.approx(zero - alone_zero, abs=1e-4)
+    assert shown.values[1, 0] == pytest.approx(one - alone_one, abs=1e-4)
