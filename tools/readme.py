@@ -53,7 +53,7 @@ def results(report: str) -> str:
         ours = _scored(row[heads[2]], row["Ours"], row[""])
         lines.append(f"| {name} | {theirs} | {ours} | {_scored(row[_OTHERS], row['Score'])} |")
     marks = [note for note in notes_of(report, _BEST) if note[0] in _MARKS]
-    what = f"What is compared with what. {' '.join(notes_of(report, _CONDITIONS))}"
+    what = "The study differs from the paper's, stale results only in part:"
     return "\n\n".join(["\n".join(lines), *marks, what, conditions(report)])
 
 
@@ -69,7 +69,7 @@ def conditions(report: str) -> str:
         if name.startswith(_RANGE):
             narrowed.append(name.removeprefix(_RANGE))
         elif theirs and here != theirs:
-            lines.append(f"- {name}: {here}; in the paper {theirs}")
+            lines.append(f"- {name}: {here} (paper: {theirs})")
     if narrowed:
         lines.append(f"- Narrower ranges than in the paper: {', '.join(narrowed)}")
     return "\n".join(lines)
