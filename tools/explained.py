@@ -9,6 +9,7 @@ set whose decision is explained.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,11 @@ def found(name: str) -> Path:
         if (Path(folder) / name).exists():
             return Path(folder) / name
     raise SystemExit(f"{name} not found: set CSCHOICE_DATA")
+
+
+def tell(step: str) -> None:
+    """Say how far a page is, apart from what is printed."""
+    print(step, file=sys.stderr, flush=True)
 
 
 def mlba() -> ChoiceTasks:
@@ -77,7 +83,7 @@ def main() -> None:
         model = make_learner("feta", epochs=options.epochs).fit(tasks)
         fitted = time.process_time() - cpu
         explanation = explain(
-            model, tasks, dataset=name, better=better, folds=options.folds, progress=print
+            model, tasks, dataset=name, better=better, folds=options.folds, progress=tell
         )
         path = FOLDER / f"{name}.html"
         path.write_bytes(html(explanation)["explanation.html"])
