@@ -26,15 +26,34 @@ def checksum(table: pa.Table) -> str:
     described = [[field.name, str(field.type)] for field in table.schema]
     digest = hashlib.blake2b(to_json([described, table.num_rows]).encode(), digest_size=16)
     for column in table.columns:
-        digest.update(pc.is_null(column).to_numpy().tobytes())
+        digest.update(_values(pc.is_null(column).cast(pa.uint8())))
         if pa.types.is_string(column.type):
-            texts = pc.fill_null(column, "")
-            digest.update(pc.binary_length(texts).to_numpy().tobytes())
+            texts = _filled(column)
+            digest.update(_values(pc.binary_length(texts)))
             for chunk in texts.chunks:
                 digest.update("".join(chunk.to_pylist()).encode())
         else:
-            digest.update(pc.fill_null(column, 0).to_numpy().tobytes())
+            digest.update(_values(_filled(column)))
     return digest.hexdigest()
+
+
+def _filled(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column with zeros or empty texts in place of nothing; a scalar loads pandas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    zeros = pa.py_buffer(bytes(8 * (len(column) + 1)))
+    parts = [None, zeros, zeros] if pa.types.is_string(column.type) else [None, zeros]
+    return pc.coalesce(column, pa.Array.from_buffers(column.type, len(column), parts))
+
+
+def _values(column: pa.ChunkedArray) -> bytes:
+    """Return the bytes of numbers, none of them missing."""
+    parts = []
+    for chunk in column.chunks:
+        width, values = chunk.type.bit_width // 8, chunk.buffers()[1]
+        parts.append(values.slice(chunk.offset * width, len(chunk) * width).to_pybytes())
+    return b"".join(parts)
 
 
 def marked(tables: Mapping[str, pa.Table], metadata: Mapping[str, str]) -> dict[str, pa.Table]:
