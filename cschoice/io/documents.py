@@ -86,7 +86,7 @@ def from_sealed(kind: type, text: str | bytes, where: object) -> Any:
 
 @cache  # making one takes milliseconds
 def adapter(kind: type) -> TypeAdapter[Any]:
-    """Return what reads and checks values of a class."""
+    """Return the adapter that reads and checks values of a class."""
     return TypeAdapter(kind)
 
 

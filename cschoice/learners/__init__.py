@@ -32,7 +32,7 @@ class LearnerInfo:
 
     @cached_property
     def declared(self) -> Declaration:
-        """Return what the class declares, if possible without loading it."""
+        """Return the declaration of the class, if possible without loading it."""
         known = None if "learner" in vars(self) or not self.package else kept().get(self.source)
         return Declaration.of(self.learner) if known is None else known
 

@@ -38,7 +38,7 @@ class Declaration:
 
     @classmethod
     def of(cls, learner: type[Learner]) -> Declaration:
-        """Return what a class declares."""
+        """Return the declaration of a class."""
         names: list[str] = learner._get_param_names()
         limits = {name: learner.limits.get(name) for name in names}
         return cls(learner.kinds, limits, bool(learner.search_space))

@@ -146,7 +146,7 @@ def _teller() -> Callable[[Any], None]:
 
 
 def prepare() -> None:
-    """Do once what every job would do, for the forks of this process."""
+    """Do the work common to all jobs once, for the forks of this process."""
     environment("cpu")
     for kind in (Job, Record):
         adapter(kind)

@@ -85,7 +85,7 @@ def _probe(job: Job, folds: _Folds) -> float:
 
 
 def _per_task(learner: Learner, few: ChoiceTasks) -> float:
-    """Return the CPU seconds per task, and epoch if there are any; without what a fit begins with.
+    """Return the CPU seconds per task, and epoch if there are any; without a fit's beginning.
 
     A whole fit has so many epochs that its beginning hardly counts.
     """

@@ -19,7 +19,7 @@ from cschoice.nets.layers import Mask
 def in_groups(
     encode: Callable[[Tensor, Mask], Tensor], x: Tensor, mask: Mask, n_partners: int
 ) -> Tensor:
-    """Return what ``encode`` makes of the objects, (tasks, objects, …), group by group."""
+    """Encode the objects, (tasks, objects, …), group by group."""
     groups = list(_groups(x, mask, n_partners))
     sizes = torch.tensor([len(group) for group in groups], device=x.device)
     places = pad_sequence(groups, batch_first=True)  # (groups, objects)
