@@ -78,8 +78,9 @@ def _probe(job: Job, folds: _Folds) -> float:
     try:
         few, n_train = folds.few(job)
         learner = make_learner(job.registered, **job.learner_parameters)
-        work = protocol_of(job).work(job, learner, n_train)
-        return _per_task(learner, few) * work
+        protocol = protocol_of(job)
+        work = protocol.work(job, learner, n_train)
+        return min(_per_task(learner, few) * work, protocol.most_seconds)
     except (DataUnavailable, MissingDependency):  # it will be skipped
         return 0.0
 

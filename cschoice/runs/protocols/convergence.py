@@ -48,10 +48,15 @@ class Convergence(Protocol):
         return replace(job, budget=budget, space={}, threshold_refit=True)
 
     def work(self, job: Job, learner: Any, n_train: int) -> float:  # noqa: ARG002
-        """Count epochs and tests; the ``seconds`` may end them earlier."""
+        """Count epochs and tests."""
         n_tests = min(_N_TESTS, learner.epochs)
         n_tasks: float = learner.epochs * n_train + n_tests * self.n_test / 3
         return n_tasks
+
+    @property
+    def most_seconds(self) -> float:
+        """Return the ``seconds``."""
+        return self.seconds
 
     def run(self, context: Context) -> Record:
         """Learn and test; for subset choice with the threshold that held-out tasks ask for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
@@ -55,6 +56,11 @@ class Protocol(BaseModel, ABC):
 
         Predicting a task costs about a third of learning from it.
         """
+
+    @property
+    def most_seconds(self) -> float:
+        """Return the CPU seconds after which learning ends, however much is left to learn from."""
+        return math.inf
 
     @abstractmethod
     def run(self, context: Context) -> Record:

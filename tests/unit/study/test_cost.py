@@ -44,3 +44,15 @@ def test_a_fold_is_made_once_for_all_learners(tmp_path, monkeypatch):
     found = cost.cpu_seconds(jobs("mnl", "pairwise-svm", "random"), ResultStore(tmp_path))
     assert made == ["medoid"]
     assert found["medoid", "mnl"] > 0
+
+
+def test_a_job_that_ends_by_the_clock_costs_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(cost, "_seconds", lambda learner, tasks: 1.0 * len(tasks) * learner.epochs)
+    job = make_job(
+        protocol="convergence",
+        learner="ranknet",
+        learner_parameters={},
+        dataset_parameters=SMALL,
+        settings={"seconds": 7.0},
+    )
+    assert cost.cpu_seconds([job], ResultStore(tmp_path)) == {("medoid", "ranknet"): 7.0}
