@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
 
 from cschoice.nets.devices import floats_at_once
 from cschoice.nets.kernels import library
@@ -121,7 +122,9 @@ class PairEncoder(nn.Module):
     def _means(self, x: Tensor, mask: Mask) -> Tensor:
         """Average over all other objects."""
         # W [x; y] = left of x + right of y; by the mirrored weights, right is left, swapped.
-        left = torch.cat([self.of_first(x), self.of_second(x)], -1)  # (tasks, objects, units)
+        first, second = self.of_first, self.of_second
+        weight = torch.cat([first.weight, second.weight])  # one product is faster than two
+        left = F.linear(x, weight, F.pad(first.bias, (0, len(first.bias))))  # (…, objects, units)
         units, *powers = self._sums(left, mask)  # (tasks, objects, units) each
         means = mean_over_others(units, mask)
         if self.factors is None:
