@@ -237,3 +237,9 @@ def test_words_of_the_import_are_kept_for_estimates(run, estimated, tmp_path):
     message = run(f"{IMPORT} --force --bound cots<=0", code=2).stderr
     assert "cots<=0" in message
     assert (tmp_path / "data/trips/tasks.parquet").read_bytes() == before
+
+
+def test_a_robust_test_of_a_parameter_at_its_bound_says_why_there_is_none(estimated):
+    out = estimated("mnl", "nl", "--nest", "a=bus,car", "--se", "robust").stdout
+    assert "not defined: a parameter is at its bound" in out
+    assert "nan" not in out

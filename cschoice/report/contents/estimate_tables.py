@@ -14,6 +14,7 @@ from cschoice.report.contents.table import (
     NO_RESULT,
     Cell,
     Column,
+    Gap,
     NumberCell,
     Row,
     RowGroup,
@@ -24,6 +25,7 @@ from cschoice.report.contents.table import (
 )
 
 _DIGITS, _DECIMALS = 3, 4  # of a standard error; of any number, at least
+_UNDEFINED = Gap("not defined: a parameter is at its bound, or has no standard error")
 _STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -187,9 +189,9 @@ def _tests(tests: Sequence[Test]) -> Table:
             (
                 test.hypothesis,
                 f"{test.name}, {test.kind}",
-                number(test.statistic, ".3f"),
+                _UNDEFINED if math.isnan(test.statistic) else number(test.statistic, ".3f"),
                 number(test.degrees),
-                probability(test.p),
+                _UNDEFINED if math.isnan(test.p) else probability(test.p),
             )
         )
         for test in tests
