@@ -7,6 +7,8 @@ import pytest
 
 from cschoice.datasets import DATASETS, make_dataset
 from cschoice.datasets.raw.catalogue import RAW_DATA
+from cschoice.datasets.raw.checks import Verdict, check
+from cschoice.datasets.raw.samples import sample_of
 from cschoice.datasets.raw.tag_genome import tag_weights
 from cschoice.datasets.raw.tag_genome_files import popularities, relevances
 from cschoice.errors import DamagedData, DataUnavailable, InvalidParameter
@@ -180,3 +182,11 @@ def test_files_without_rows_are_unavailable_data(raw_folder, relevance, name):
 def test_too_few_objects_are_refused():
     with pytest.raises(InvalidParameter, match="n_objects must be a whole number of at least 3"):
         make_dataset(NAMES[0], n_objects=2)
+
+
+def test_few_movies_are_a_sample_and_no_genome_of_the_paper(raw_folder, relevance):
+    write_csv(raw_folder / "genome", relevance)
+    (movies,) = (each for each in check("tag-genome") if each.what == "movies")
+    assert movies.verdict is Verdict.WRONG
+    assert movies.note == "the files are a sample: 44 of 10,993 movies"
+    assert sample_of("tag-genome-similar") == "44 of 10,993 movies"
