@@ -151,9 +151,10 @@ def draw(per_task: dict[str, dict[int, float]], path: Path) -> None:
         axis.loglog(list(costs), list(costs.values()), "o-", label=name)
     axis.set_xlabel("tasks of 10 objects with 20 features")
     axis.set_ylabel("µs of CPU time per task of a fit")
-    axis.legend()
+    axis.set_ylim(1, 100)
+    axis.legend(ncols=len(per_task), loc="lower center")
     figure.savefig(path, metadata={"Date": None})
-    print(path)
+    print(path, file=sys.stderr)
 
 
 if __name__ == "__main__":
