@@ -182,14 +182,14 @@ def _open(path: Path) -> tuple[Any, dict[str, Any]]:
     try:
         check_regular(path)
         file = pq.ParquetFile(path, page_checksum_verification=True)
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        metadata = (file.schema_arrow.metadata or {}).get(_KEY)
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidFile(
             f"{path} is not a complete Parquet file ({reason}): generate it again"
         ) from error
     except OSError as error:
         raise FileNotUsable(f"cannot read {path}: {error.strerror or error}") from error
-    metadata = (file.schema_arrow.metadata or {}).get(_KEY)
     if metadata is None:
         raise InvalidFile(
             f"{path} is a Parquet file that cschoice did not write (no 'cschoice' entry in its "
@@ -226,7 +226,7 @@ def _feature_matrix(file: Any, path: Path) -> NDArray[np.float32]:
     names = [name for name in file.schema_arrow.names if name not in _NAMED]
     if not names or names != [f"x{k}" for k in range(len(names))]:
         raise _damaged(path, f"features must be x0, x1, …, got {', '.join(names) or 'none'}")
-    table = room((file.metadata.num_rows, len(names)), np.float32)
+    table = room((max(0, file.metadata.num_rows), len(names)), np.float32)
     for k, name in enumerate(names):
         table[:, k] = _column(file, name, path, "f")
     return closed(table)
@@ -240,6 +240,8 @@ def _column(file: Any, name: str, path: Path, kinds: str) -> NDArray[Any]:
         column = file.read(columns=[name]).column(name)
     except (pa.ArrowException, OSError, KeyError) as error:
         raise _damaged(path, str(error).splitlines()[0]) from error
+    if len(column) != file.metadata.num_rows:
+        raise _damaged(path, f"{len(column)} of {file.metadata.num_rows} values of {name}")
     if column.null_count:
         raise _damaged(path, f"{column.null_count} values of {name} are missing")
     values: NDArray[Any] = column.to_numpy()

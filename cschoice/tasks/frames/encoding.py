@@ -60,6 +60,8 @@ class Encoding:
             return f"a table of {described.kind} choice, but the learner's is {kind}"
         if described.alternatives is None and not described.task:
             return "no column says which task a row belongs to"
+        if described.keep and not described.by:
+            return "no column says which rows are alike"
         unknown = {feature.name for feature in self.features} - described.features.keys()
         unknown |= {feature.name for feature in self.of_chooser} - set(described.of_chooser)
         if unknown:

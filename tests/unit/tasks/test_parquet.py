@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from strategies import choice_tasks
 
-from cschoice.errors import FileNotUsable, InvalidFile
+from cschoice.errors import CschoiceError, FileNotUsable, InvalidFile
 from cschoice.tasks import ChoiceTasks, Kind
 from cschoice.tasks.parquet import FORMAT_VERSION, items_path
 
@@ -206,3 +207,16 @@ def test_files_that_cannot_be_used_say_why(spoil, message, dense, tmp_path):
 def test_a_missing_file_says_so(tmp_path):
     with pytest.raises(FileNotUsable, match=r"cannot read .*nothing\.parquet"):
         ChoiceTasks.from_parquet(tmp_path / "nothing.parquet")
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x40, 0x80])
+def test_a_damaged_footer_is_refused_or_changes_nothing_of_the_form(mask, dense, tmp_path):
+    path = tmp_path / "tasks.parquet"
+    dense.to_parquet(path)
+    whole = path.read_bytes()
+    for place in range(len(whole) - 8 - int.from_bytes(whole[-8:-4], "little"), len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= mask
+        path.write_bytes(damaged)
+        with suppress(CschoiceError):
+            assert ChoiceTasks.from_parquet(path).n_entries == dense.n_entries
