@@ -62,6 +62,8 @@ class Encoding:
             return "no column says which task a row belongs to"
         if described.keep and not described.by:
             return "no column says which rows are alike"
+        if "" in (described.object, described.group, described.weight, described.fold):
+            return "a column has no name"
         unknown = {feature.name for feature in self.features} - described.features.keys()
         unknown |= {feature.name for feature in self.of_chooser} - set(described.of_chooser)
         if unknown:

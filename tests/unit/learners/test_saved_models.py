@@ -89,6 +89,7 @@ def test_a_scale_of_other_features_is_refused(model, scaling, problem):
     [
         ({"task": []}, "no column says which task"),
         ({"keep": "last"}, "no column says which rows are alike"),
+        ({"object": ""}, "a column has no name"),
         ({"kind": "singleton"}, "singleton choice, but"),
         ({"features": {}}, "no column is known for a, b, c"),
         ({"cross": ["income"]}, "nothing is known of 'income'"),
